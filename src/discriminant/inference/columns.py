@@ -48,7 +48,7 @@ def independent_columns(source: Rows, intercept: bool = True) -> tuple[tuple[int
         if not left:
             return kept, {}
         relations = _relations(rows, chosen, pivots, left)
-        row = _counterexample(source, relations)
+        row = counterexample(source, relations)
         if row is None:
             return kept, {j - 1: vector for j, vector in zip(left, relations, strict=True)}
         sample.append(row)
@@ -71,8 +71,10 @@ def _relations(rows: list[Integers], chosen: list[int], pivots: list[int], left:
     return relations
 
 
-def _counterexample(source: Rows, relations: list[Integers]) -> int | None:
-    """A row on which some relation does not vanish, or None: floats first, exact arithmetic for what they leave."""
+def counterexample(source: Rows, relations: Sequence[Integers]) -> int | None:
+    """A row on which v·(1, x) ≠ 0 for some relation v, or None: floats first, exact arithmetic for what they leave."""
+    if not relations:
+        return None
     tops = [max(map(abs, vector)) for vector in relations]
     table = np.array([[v / top for v in vector] for vector, top in zip(relations, tops, strict=True)]).T
     n, d = source.shape
@@ -93,7 +95,7 @@ def _counterexample(source: Rows, relations: list[Integers]) -> int | None:
     for start in range(0, n, CHUNK):
         rows = np.arange(start, min(n, start + CHUNK))
         for vector in relations:
-            signs = relation_signs(source, rows, vector)
+            signs = row_signs(source, rows, range(d), vector[1:], vector[0])
             if signs.any():
                 return start + int(np.argmax(signs != 0))
     return None
@@ -118,8 +120,3 @@ def row_signs(
         for start in range(0, len(rows), CHUNK)
     ]
     return np.concatenate([np.zeros(0, dtype=np.int8), *parts])
-
-
-def relation_signs(source: Rows, rows: Array, vector: Sequence[int]) -> Array:
-    """sign(vector·(1, x)) for these rows, exactly."""
-    return row_signs(source, rows, range(source.shape[1]), vector[1:], vector[0])

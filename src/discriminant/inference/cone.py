@@ -328,11 +328,10 @@ class KeslerCone:
         first = int(constant * unit)
         return row_signs(self.source, np.asarray(rows), self.keep, vector[self.intercept :], first, self.exponent)
 
-    def value(self, pair: Pair, weights: Sequence[int]) -> Fraction:
-        """(w_y − w_k)·ỹ_i exactly, in exact coordinates."""
-        (features, exponent), machine = self.integer_features([pair[0]])[0], self.machine(weights)
-        own, rival = machine[int(self.codes[pair[0]])], machine[pair[1]]
-        return Fraction(dot(features, [a - b for a, b in zip(own, rival, strict=True)])) / Fraction(2) ** exponent
+    def values(self, pairs: Sequence[Pair], weights: Sequence[int]) -> list[Fraction]:
+        """(w_y − w_k)·ỹ_i exactly for each pair, in exact coordinates."""
+        exponents, rows = self.exponents(pairs), self.integer_rows(pairs)
+        return [Fraction(dot(row, weights)) / Fraction(2) ** e for row, e in zip(rows, exponents, strict=True)]
 
 
 def frame_of(source: Rows, rows: Array, intercept: bool = True) -> tuple[Array, Array]:

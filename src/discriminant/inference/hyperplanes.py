@@ -155,7 +155,7 @@ def place(cone: KeslerCone, finding: Finding, choice: str) -> Placed:
 
 
 def _widened(cone: KeslerCone, weights: Integers) -> tuple[Integers, float]:
-    """Weights with a wider gap where Wolfe's method finds some that are right on every row, and its upper bound."""
+    """Weights with a wider gap where ``widest_gap`` finds some that are right on every row, and its upper bound."""
     keep = list(cone.keep)
     direction = np.zeros(cone.source.shape[1])
     direction[keep] = np.atleast_1d(to_floats(cone, weights))[1:][keep]
@@ -173,7 +173,7 @@ def _widened(cone: KeslerCone, weights: Integers) -> tuple[Integers, float]:
 def to_floats(cone: KeslerCone, weights: Sequence[int]) -> Array:
     """The weights over the columns of X, rounded: (1+d,) of length one for two classes, else (1+d, K)."""
     exact = rationals(cone, weights, cone.source.shape[1])
-    unit = _root_above(sum((v * v for block in exact for v in block[1:]), Fraction(0))) or Fraction(1)
+    unit = _length(cone, cone.machine(weights)) or Fraction(1)
     table = np.array([[_float(v / unit) for v in block] for block in exact]).T
     return table[:, 1] if cone.n_classes == 2 else table
 
@@ -224,8 +224,8 @@ def margin_of(cone: KeslerCone, weights: Sequence[int]) -> float:
     pairs = [(i, k) for low, i, k in near if low <= closest[0]]
     if len(pairs) > _MOST_EXACT:  # as many rows tie: what floats prove is a hair less
         return min(low for low, *_ in near) * (1.0 - 1e-14)
-    exact = [cone.value(pair, weights) / lengths[int(cone.codes[pair[0]]), pair[1]] for pair in pairs]
-    return _below(min(exact))
+    values = zip(pairs, cone.values(pairs, weights), strict=True)
+    return _below(min(value / lengths[int(cone.codes[i]), k] for (i, k), value in values))
 
 
 def least(cone: KeslerCone, weights: Sequence[int], margin: float) -> dict[Pair, Fraction]:
@@ -236,14 +236,20 @@ def least(cone: KeslerCone, weights: Sequence[int], margin: float) -> dict[Pair,
 def norms(cone: KeslerCone, weights: Sequence[int]) -> dict[Pair, Fraction]:
     """‖w_j − w_k‖ over the columns of X, rounded up by less than 2^−60, for each pair of classes."""
     machine = cone.machine(weights)
-    powers = [Fraction(2) ** -int(cone.exponent[j]) for j in cone.keep]
     result = {}
     for j in range(cone.n_classes):
         for k in range(j):
-            difference = [a - b for a, b in zip(machine[j], machine[k], strict=True)][cone.intercept :]
-            square = sum(((v * p) ** 2 for v, p in zip(difference, powers, strict=True)), Fraction(0))
-            result[j, k] = result[k, j] = _root_above(square) or Fraction(1)
+            difference = [a - b for a, b in zip(machine[j], machine[k], strict=True)]
+            result[j, k] = result[k, j] = _length(cone, [difference]) or Fraction(1)
     return result
+
+
+def _length(cone: KeslerCone, blocks: Sequence[Integers]) -> Fraction:
+    """√Σ w² of exact weights over the columns of X, rounded up."""
+    powers = cone.exponent[list(cone.keep)].tolist()
+    top = max(powers, default=0)
+    whole = [v << top - e for block in blocks for v, e in zip(block[cone.intercept :], powers, strict=True)]
+    return _root_above(Fraction(sum(v * v for v in whole)) / Fraction(4) ** top)
 
 
 def _root_above(square: Fraction) -> Fraction:
