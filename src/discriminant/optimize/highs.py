@@ -9,9 +9,9 @@ without which whole rows pass for an error of 1e-6.  Its start takes half a seco
 
 from __future__ import annotations
 
+import io
 import json
 import os
-import pickle
 import subprocess
 import sys
 import warnings
@@ -40,34 +40,47 @@ def deepest_point(A: Any, b: Any, bounds: Any) -> Any:
 
 def binary_program(cost: Any, constraints: Any, seconds: float) -> Any:
     """argmin cost·x of zeros and ones subject to G x ≥ lower, ``constraints = (G, lower)``, as ``milp`` answers."""
-    return _milp(cost, constraints, [1] * len(cost), (0, 1), time_limit=seconds)
+    return _milp(cost, constraints, [1] * len(cost), (0, 1), seconds)
 
 
-def mixed_program(cost: Any, constraints: Any, integrality: Any, bounds: Any, seconds: float) -> Any:
-    """argmin cost·x subject to G x ≥ lower, some of x whole numbers, as ``scipy.optimize.milp`` answers."""
-    options = {"time_limit": seconds, "mip_abs_gap": 0.0, "mip_feasibility_tolerance": TOLERANCE}
-    program = (cost, constraints, integrality, bounds), options
+def mixed_program(cost: Any, constraints: Any, integrality: Any, bounds: Any, seconds: float) -> dict[str, Any]:
+    """argmin cost·x with G x ≥ lower and some of x whole: "x" (empty: none was found), proved "bound", "solved"."""
+    import numpy as np
+    from scipy.sparse import csr_array
+
+    rows = csr_array(constraints[0])
+    program = {"cost": cost, "data": rows.data, "indices": rows.indices, "indptr": rows.indptr, "lower": constraints[1],
+               "integrality": integrality, "least": bounds[0], "most": bounds[1], "seconds": seconds}  # fmt: skip
+    sent = io.BytesIO()
+    np.savez(sent, **program)
     try:
         done = subprocess.run(
             [sys.executable, "-P", __file__, json.dumps(sys.path)],
-            input=pickle.dumps(program),
+            input=sent.getvalue(),
             capture_output=True,
             check=True,
             creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
         )
     except (OSError, subprocess.SubprocessError):  # no processes here (a browser, say): HiGHS may print its line
-        return _solve(program)
-    return pickle.loads(done.stdout)  # of our own process
+        return _solve(**program)
+    return dict(np.load(io.BytesIO(done.stdout), allow_pickle=False))
 
 
-def _solve(program: Any) -> Any:
-    parts, options = program
+def _solve(
+    cost: Any, data: Any, indices: Any, indptr: Any, lower: Any, integrality: Any, least: Any, most: Any, seconds: Any
+) -> dict[str, Any]:
+    from scipy.sparse import csr_array
+
+    G = csr_array((data, indices, indptr), shape=(len(indptr) - 1, len(cost)))
+    options = {"mip_abs_gap": 0.0, "mip_feasibility_tolerance": TOLERANCE}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of options that SciPy hands to HiGHS unseen
-        return _milp(*parts, **options)
+        found = _milp(cost, (G, lower), integrality, (least, most), float(seconds), **options)
+    bound = -float("inf") if found.mip_dual_bound is None else found.mip_dual_bound
+    return {"x": [] if found.x is None else found.x, "bound": bound, "solved": found.status == 0}
 
 
-def _milp(cost: Any, constraints: Any, integrality: Any, bounds: Any, **options: Any) -> Any:
+def _milp(cost: Any, constraints: Any, integrality: Any, bounds: Any, seconds: float, **options: float) -> Any:
     from scipy.optimize import Bounds, LinearConstraint, milp
 
     return milp(
@@ -75,7 +88,7 @@ def _milp(cost: Any, constraints: Any, integrality: Any, bounds: Any, **options:
         constraints=LinearConstraint(*constraints),
         integrality=integrality,
         bounds=Bounds(*bounds),
-        options={**QUIET, "mip_rel_gap": 0.0, **options},
+        options={**QUIET, "time_limit": seconds, "mip_rel_gap": 0.0, **options},
     )
 
 
@@ -84,9 +97,11 @@ def _serve() -> None:
     answer = os.dup(1)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     sys.path[:] = json.loads(sys.argv[1])  # where to find NumPy and SciPy
-    found = _solve(pickle.load(sys.stdin.buffer))
+    import numpy as np
+
+    found = _solve(**np.load(io.BytesIO(sys.stdin.buffer.read()), allow_pickle=False))
     with os.fdopen(answer, "wb") as out:
-        pickle.dump(found, out)
+        np.savez(out, **found)
 
 
 if __name__ == "__main__":

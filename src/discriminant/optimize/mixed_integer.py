@@ -145,10 +145,10 @@ class MixedInteger:
             bounds=(np.concatenate([-np.ones(p), np.zeros(slacks)]), np.ones(p + slacks)),
             seconds=self.seconds,
         )
-        bound = max(found.mip_dual_bound or 0.0, 0.0)
+        bound = max(float(found["bound"]), 0.0)
         if np.ptp(program.share) <= 1e-12 * top:  # equal costs: a fraction of an error is an error
             bound = np.ceil(bound - 1e-6)
-        return (None if found.x is None else found.x[:p]), float(bound) * top, found.status == 0
+        return (found["x"][:p] if len(found["x"]) else None), float(bound) * top, bool(found["solved"])
 
     def _status(self, rows: PointwiseObjective, J: float, bound: float, proved: bool, finished: bool) -> str:
         total = float(rows.totals[0])
