@@ -55,6 +55,11 @@ def optional(allowed: Allowed) -> Allowed:
     return Allowed(f"{allowed.words}, or None", lambda value: value is None or allowed.holds(value))
 
 
+def either(first: Allowed, second: Allowed) -> Allowed:
+    """The one or the other."""
+    return Allowed(f"{first.words}, or {second.words}", lambda value: first.holds(value) or second.holds(value))
+
+
 def some_numbers(words: str, holds: Callable[[Any], bool] = lambda values: True) -> Allowed:
     """An array of numbers of which ``holds`` is true."""
 
@@ -88,6 +93,14 @@ NOT_NEGATIVE = number(0, np.inf, open_="high")
 POSITIVE = number(0, np.inf, open_="both")
 PATH = Allowed("a path, as text or os.PathLike", lambda value: isinstance(value, str | os.PathLike))
 SEED = FROM_ZERO = number(0, whole=True)
+NUMBERS = some_numbers(
+    "a sequence of finite numbers, such as (1.0, 2.0)",
+    lambda values: values.ndim == 1 and values.size > 0 and bool(np.isfinite(values).all()),
+)
+POINTS = some_numbers(
+    "finite points, one in a row",
+    lambda values: values.ndim == 2 and values.size > 0 and bool(np.isfinite(values).all()),
+)
 SHARE = number(0, 1, open_="both")
 RANDOM = Allowed(
     "an integer at least 0, a generator of random numbers, or None",

@@ -13,14 +13,21 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.arguments import Allowed
 from discriminant.arrays import is_sparse
 from discriminant.bases.expansion import Expansion, basis, is_basis
 from discriminant.bases.inputs import Rows
 from discriminant.errors import DataError, MismatchError, ParameterError, names
 from discriminant.protocols import Array
 
+PARTS = Allowed("a list or tuple of bases", lambda parts: isinstance(parts, list | tuple) and len(parts) > 0)
+COLUMNS = Allowed(
+    "names or positions of columns, as in Sine().on('age') or Sine().on(0)",
+    lambda columns: isinstance(columns, int | np.integer | str | Sequence | np.ndarray) and np.size(columns) > 0,
+)
 
-@basis
+
+@basis(parts=PARTS)
 class Concatenation(Expansion):
     """(φ₁(x), φ₂(x), …): the features of all parts; written ``φ₁ + φ₂ + …``.
 
@@ -74,22 +81,20 @@ class Concatenation(Expansion):
         return " + ".join(map(repr, self._listed())) if self._listed() else super().__repr__()
 
     def _learn_named(self, rows: Rows, y: Any) -> dict[str, Any]:
-        if not self._listed():
-            raise ParameterError(f"parts={self.parts!r} of Concatenation must be a list or tuple of bases.")
         for part in self.parts:
             _require_basis(part)
         return {"parts_": tuple(fit_part(part, rows, y) for part in self.parts)}
 
     def _map(self, X: Any) -> Any:
-        return side_by_side([map_part(part, X) for part in self.__dict__["parts_"]], X.dtype)
+        return side_by_side([map_part(part, X) for part in self.parts_], X.dtype)
 
     def _names(self, x: list[str]) -> list[str]:
-        lists = [name_part(part, x) for part in self.__dict__["parts_"]]
+        lists = [name_part(part, x) for part in self.parts_]
         total = Counter(name for some in lists for name in some)
         return [name if total[name] == 1 else f"{name}#{k}" for k, some in enumerate(lists, start=1) for name in some]
 
 
-@basis
+@basis(columns=COLUMNS)
 class Columns(Expansion):
     """φ(x_S): a basis on some columns, by name or position; written ``φ.on("age", "height")``.
 
@@ -145,18 +150,14 @@ class Columns(Expansion):
         return {"indices_": np.array(indices), "basis_": fit_part(self.basis, chosen, y)}
 
     def _indices(self, known: list[str] | None, d: int) -> list[int]:
-        if not isinstance(self.columns, str | int | np.integer | Sequence | np.ndarray):
-            raise ParameterError(f"columns={self.columns!r} of Columns must hold names or positions.")
         wanted = [self.columns] if isinstance(self.columns, str | int | np.integer) else list(self.columns)
-        if not wanted:
-            raise ParameterError(f"{self!r} names no columns: say which, as in Sine().on('age') or Sine().on(0).")
         return [_position(column, known, d) for column in wanted]
 
     def _map(self, X: Any) -> Any:
-        return side_by_side([map_part(self.__dict__["basis_"], X[:, self.__dict__["indices_"]])], X.dtype)
+        return side_by_side([map_part(self.basis_, X[:, self.indices_])], X.dtype)
 
     def _names(self, x: list[str]) -> list[str]:
-        return name_part(self.__dict__["basis_"], [x[j] for j in self.__dict__["indices_"]])
+        return name_part(self.basis_, [x[j] for j in self.indices_])
 
 
 def concatenate(*parts: Any) -> Concatenation:

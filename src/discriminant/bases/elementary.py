@@ -12,10 +12,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from discriminant.arguments import COUNT, FINITE, NUMBERS, POSITIVE, either, optional
 from discriminant.arrays import is_sparse
-from discriminant.bases.expansion import Expansion, basis, finite, numerals, plus, positive, whole
+from discriminant.bases.expansion import Expansion, basis, numerals, plus
 from discriminant.bases.inputs import Rows
-from discriminant.errors import DataError, ParameterError, columns
+from discriminant.errors import DataError, columns
 from discriminant.protocols import Array
 
 
@@ -38,7 +39,7 @@ class Elementary(Expansion):
         return {"source_": source, "value_": np.concatenate(values)}
 
     def _map(self, X: Any) -> Any:
-        source, value = self.__dict__["source_"], self.__dict__["value_"].astype(X.dtype, copy=False)
+        source, value = self.source_, self.value_.astype(X.dtype, copy=False)
         if is_sparse(X):
             picked = X[:, source]
             picked.data = self._function(picked.data, value[picked.indices])
@@ -47,11 +48,11 @@ class Elementary(Expansion):
         return self._function(X[:, source], value)
 
     def _names(self, x: list[str]) -> list[str]:
-        texts = numerals(self.__dict__["value_"])
-        return [self._name(x[j], text) for j, text in zip(self.__dict__["source_"], texts, strict=True)]
+        texts = numerals(self.value_)
+        return [self._name(x[j], text) for j, text in zip(self.source_, texts, strict=True)]
 
 
-@basis
+@basis()
 class Linear(Expansion):
     """φ(x) = x: the columns as they are; useful as a term of a sum.
 
@@ -77,7 +78,7 @@ class Linear(Expansion):
         return x
 
 
-@basis
+@basis(frequencies=NUMBERS, phase=FINITE)
 class Sine(Elementary):
     """sin(ωx + phase) for each column and each frequency ω; phase=π/2 gives the cosine.
 
@@ -107,9 +108,7 @@ class Sine(Elementary):
         return self.phase == 0.0
 
     def _values(self, X: Any) -> list[Array]:
-        finite(self.phase, "phase", "Sine")
-        frequencies = given(self.frequencies, "frequencies", "Sine")
-        return [frequencies] * X.shape[1]
+        return along_columns(X, self.frequencies)
 
     def _function(self, x: Array, value: Array) -> Array:
         return np.asarray(np.sin(x * value + x.dtype.type(self.phase)))
@@ -118,7 +117,7 @@ class Sine(Elementary):
         return f"sin({'' if value == '1' else value + '·'}{column}{plus(self.phase)})"
 
 
-@basis
+@basis(offset=FINITE)
 class Log(Elementary):
     """log(x + offset) of each column; refused, with the column's name, where x + offset is not positive.
 
@@ -140,7 +139,6 @@ class Log(Elementary):
     offset: float = 0.0
 
     def _learn_named(self, rows: Rows, y: Any) -> dict[str, Any]:
-        finite(self.offset, "offset", "Log")
         self._require_positive(rows.values, rows.names)
         return super()._learn_named(rows, y)
 
@@ -174,7 +172,7 @@ class Log(Elementary):
         return tags
 
 
-@basis
+@basis(thresholds=either(COUNT, NUMBERS))
 class Step(Elementary):
     """1(x > c): one where a column exceeds a threshold, zero elsewhere.
 
@@ -200,10 +198,10 @@ class Step(Elementary):
     @property
     def accepts_sparse(self) -> bool:  # type: ignore[override]
         """Whether a zero stays a zero: with given thresholds of at least 0."""
-        return np.ndim(self.thresholds) == 1 and bool((given(self.thresholds, "thresholds", "Step") >= 0).all())
+        return NUMBERS.holds(self.thresholds) and bool((np.asarray(self.thresholds) >= 0).all())
 
     def _values(self, X: Any) -> list[Array]:
-        return along_columns(X, self.thresholds, "thresholds", "Step")
+        return along_columns(X, self.thresholds)
 
     def _function(self, x: Array, value: Array) -> Array:
         return (x > value).astype(x.dtype)
@@ -212,7 +210,7 @@ class Step(Elementary):
         return f"1({column}>{value})"
 
 
-@basis
+@basis(centres=either(COUNT, NUMBERS), width=optional(POSITIVE))
 class Gaussian(Elementary):
     """exp(−(x − c)²/2s²) for each column and each centre: a bump of width s  (the book's c is 2s²).
 
@@ -238,13 +236,13 @@ class Gaussian(Elementary):
     width: float | None = None
 
     def _values(self, X: Any) -> list[Array]:
-        return along_columns(X, self.centres, "centres", "Gaussian")
+        return along_columns(X, self.centres)
 
     def _learn(self, X: Any, y: Any) -> dict[str, Any]:
         learned = super()._learn(X, y)
         centres = [learned["value_"][learned["source_"] == j] for j in range(X.shape[1])]
         if self.width is not None:
-            widths = np.full(X.shape[1], positive(self.width, "width", "Gaussian"))
+            widths = np.full(X.shape[1], float(self.width))
         else:
             spreads = np.std(X, axis=0, dtype=np.float64)
             gaps = [np.ptp(c) / (len(c) - 1) if len(c) > 1 else s for c, s in zip(centres, spreads, strict=True)]
@@ -252,12 +250,12 @@ class Gaussian(Elementary):
         return learned | {"width_": widths}
 
     def _function(self, x: Array, value: Array) -> Array:
-        width = self.__dict__["width_"][self.__dict__["source_"]].astype(x.dtype, copy=False)
+        width = self.width_[self.source_].astype(x.dtype, copy=False)
         return np.asarray(np.exp(-0.5 * ((x - value) / width) ** 2))
 
     def _names(self, x: list[str]) -> list[str]:
-        source, widths = self.__dict__["source_"], numerals(self.__dict__["width_"])
-        shifts = [plus(-c, t) for c, t in zip(self.__dict__["value_"], numerals(-self.__dict__["value_"]), strict=True)]
+        source, widths = self.source_, numerals(self.width_)
+        shifts = [plus(-c, t) for c, t in zip(self.value_, numerals(-self.value_), strict=True)]
         named = []
         for j, shift in zip(source, shifts, strict=True):
             argument, width = x[j] + shift, widths[j]
@@ -266,24 +264,9 @@ class Gaussian(Elementary):
         return named
 
 
-def given(values: Any, name: str, owner: str) -> Array:
-    """A sequence of finite numbers, as float64."""
-    array = np.asarray(values, dtype=object)
-    if array.ndim == 0:
-        raise ParameterError(f"{name}={values!r} of {owner} must be a sequence of numbers, such as ({values!r},).")
-    try:
-        numbers = array.astype(np.float64)
-    except (TypeError, ValueError):
-        numbers = np.full(0, np.nan)
-    if numbers.ndim != 1 or not numbers.size or not np.isfinite(numbers).all():
-        raise ParameterError(f"{name}={values!r} of {owner} must be a non-empty sequence of finite numbers.")
-    return numbers
-
-
-def along_columns(X: Any, values: int | Sequence[float], name: str, owner: str) -> list[Array]:
+def along_columns(X: Any, values: int | Sequence[float]) -> list[Array]:
     """The given values for every column, or that many quantiles (i + ½)/m of each, without repetition."""
     if isinstance(values, int | np.integer):
-        number = whole(values, name, owner)
-        quantiles = np.quantile(X, (np.arange(number) + 0.5) / number, axis=0)
+        quantiles = np.quantile(X, (np.arange(values) + 0.5) / values, axis=0)
         return [np.unique(quantiles[:, j]).astype(np.float64) for j in range(X.shape[1])]
-    return [given(values, name, owner)] * X.shape[1]
+    return [np.asarray(values, dtype=np.float64)] * X.shape[1]

@@ -19,11 +19,11 @@ from __future__ import annotations
 import dataclasses
 import sys
 from collections.abc import Callable
-from typing import Any, ClassVar, Self, TypeVar, cast, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast, dataclass_transform
 
 import numpy as np
 
-from discriminant.arguments import RANDOM
+from discriminant.arguments import RANDOM, Allowed, require
 from discriminant.arrays import first_not_finite, is_sparse
 from discriminant.bases.inputs import Fitted, Rows, read
 from discriminant.docstrings import Entries
@@ -76,14 +76,20 @@ documented = _ENTRIES.documented
 
 
 @dataclass_transform(frozen_default=True, eq_default=False)
-def basis(cls: Class) -> Class:
+def basis(**allowed: Allowed) -> Callable[[Class], Class]:
     """A frozen dataclass that is equal to itself only, since what it has learned is no field of it.
 
-    Attributes that start with "_" can be set: a scikit-learn pipeline writes its bookkeeping on its steps.
+    Its parameters are checked at ``fit``, since scikit-learn's searches set them one by one.  Attributes that start
+    with "_" can be set: a scikit-learn pipeline writes its bookkeeping on its steps.
     """
-    made: Any = dataclasses.dataclass(frozen=True, eq=False, repr=False)(cls)
-    made.__setattr__, made.__delattr__ = _private(object.__setattr__), _private(object.__delattr__)
-    return cast(Class, _ENTRIES.documented(made, "n_features_in_, n_features_out_"))
+
+    def decorate(cls: Class) -> Class:
+        made: Any = dataclasses.dataclass(frozen=True, eq=False, repr=False)(cls)
+        made.__setattr__, made.__delattr__ = _private(object.__setattr__), _private(object.__delattr__)
+        made._allowed = allowed
+        return cast(Class, _ENTRIES.documented(made, "n_features_in_, n_features_out_"))
+
+    return decorate
 
 
 def _private(change: Callable[..., None]) -> Callable[..., None]:
@@ -111,6 +117,12 @@ class Expansion:
 
     accepts_sparse: ClassVar[bool] = False
     needs_target: ClassVar[bool] = False
+    _allowed: ClassVar[dict[str, Allowed]] = {}  # what the parameters may be
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """What was learned, written past the frozen fields."""
 
     def _learn(self, X: Any, y: Any) -> dict[str, Any]:
         raise NotImplementedError(f"{type(self).__name__} must say its _learn.")
@@ -130,7 +142,7 @@ class Expansion:
         """φ(X), in the precision of X."""
         self._require_fitted("transform")
         names = self.__dict__.get("feature_names_in_")
-        fitted = Fitted(self.__dict__["n_features_in_"], None if names is None else list(names))
+        fitted = Fitted(self.n_features_in_, None if names is None else list(names))
         rows = read(X, self._owner(), sparse=self.accepts_sparse, fitted=fitted)
         return self._wrap(self._features(rows), X)
 
@@ -185,6 +197,8 @@ class Expansion:
 
     def _fit_rows(self, rows: Rows, y: Any) -> None:
         """Learn from checked rows; where that fails, what was learned before is left as it was."""
+        for name, allowed in self._allowed.items():
+            require(self._owner(), name, getattr(self, name), allowed)
         if self.needs_target and y is None:
             raise DataError(
                 f"{self._owner()} requires y to be passed, but the target y is None: it learns from classes."
@@ -216,7 +230,7 @@ class Expansion:
         return features
 
     def _inputs(self, given: Any) -> list[str]:
-        known, count = self.__dict__.get("feature_names_in_"), self.__dict__["n_features_in_"]
+        known, count = self.__dict__.get("feature_names_in_"), self.n_features_in_
         if given is None:
             return list(known) if known is not None else [f"x{j}" for j in range(count)]
         names = [str(name) for name in given]
@@ -384,34 +398,3 @@ def generator(random_state: Any) -> np.random.Generator:
     raise ParameterError(
         f"random_state={random_state!r} must be None, an integer at least 0, a numpy Generator or a numpy RandomState."
     )
-
-
-def whole(number: Any, name: str, owner: str, least: int = 1) -> int:
-    """A count that must be an integer of at least ``least``."""
-    if isinstance(number, bool | np.bool_) or not isinstance(number, int | np.integer) or number < least:
-        raise ParameterError(f"{name}={number!r} of {owner} must be an integer of at least {least}.")
-    return int(number)
-
-
-def finite(number: Any, name: str, owner: str) -> float:
-    """A real number."""
-    real = isinstance(number, int | float | np.integer | np.floating) and not isinstance(number, bool)
-    if not real or not np.isfinite(number):
-        raise ParameterError(f"{name}={number!r} of {owner} must be a finite number.")
-    return float(number)
-
-
-def vectors(values: Any) -> Array | None:
-    """A copy of finite vectors (m, d); None where they are none."""
-    try:
-        array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        return None
-    return array if array.ndim == 2 and array.size and np.isfinite(array).all() else None
-
-
-def positive(number: Any, name: str, owner: str) -> float:
-    """A width or scale that must be a positive finite number."""
-    if finite(number, name, owner) <= 0:
-        raise ParameterError(f"{name}={number!r} of {owner} must be a positive number.")
-    return float(number)

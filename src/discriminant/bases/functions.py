@@ -7,14 +7,19 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.arguments import Allowed
 from discriminant.bases.expansion import Expansion, basis
-from discriminant.errors import DataError, MismatchError, ParameterError, names
+from discriminant.errors import DataError, MismatchError, names
 from discriminant.protocols import Array
 
 Function = Callable[[Array], Any]
+FUNCTIONS = Allowed(
+    "callables, or a mapping of names to them",
+    lambda given: callable(given) or (isinstance(given, Mapping | Sequence) and len(given) > 0),
+)
 
 
-@basis
+@basis(functions=FUNCTIONS)
 class Functions(Expansion):
     """f₁(X), f₂(X), …: each takes the rows (n, d) and gives one value per row (n,), or several (n, k).
 
@@ -54,8 +59,6 @@ class Functions(Expansion):
 
     def _named(self) -> dict[str, Function]:
         given: Any = self.functions
-        if not (callable(given) or isinstance(given, Mapping | Sequence)):
-            raise ParameterError(f"functions={given!r} of Functions must be callables, or a mapping of names to them.")
         if isinstance(given, Mapping):
             named = {str(name): function for name, function in given.items()}
         else:
@@ -64,26 +67,24 @@ class Functions(Expansion):
                 name = getattr(function, "__name__", "<lambda>")
                 name = f"f{k}" if name == "<lambda>" else name
                 named[name if name not in named else f"{name}#{k}"] = function
-        if not named:
-            raise ParameterError("Functions() has no functions: give callables, or a mapping of names to callables.")
         for name, function in named.items():
             if not callable(function):
                 raise MismatchError(f"{name}={function!r} of Functions is not callable.")
         return named
 
     def _map(self, X: Any) -> Array:
-        values = [evaluate(f, X, name) for name, f in self.__dict__["functions_"].items()]
+        values = [evaluate(f, X, name) for name, f in self.functions_.items()]
         widths = [value.shape[1] for value in values]
-        if widths != self.__dict__["widths_"]:
+        if widths != self.widths_:
             raise DataError(
-                f"The functions {names(list(self.__dict__['functions_']))} gave {self.__dict__['widths_']} columns at "
+                f"The functions {names(list(self.functions_))} gave {self.widths_} columns at "
                 f"fit and give {widths} now: the number must not depend on the rows."
             )
         return np.concatenate(values, axis=1)
 
     def _names(self, x: list[str]) -> list[str]:
         named: list[str] = []
-        for name, width in zip(self.__dict__["functions_"], self.__dict__["widths_"], strict=True):
+        for name, width in zip(self.functions_, self.widths_, strict=True):
             if width == 1:
                 named.append(name if isinstance(self.functions, Mapping) or len(x) > 1 else f"{name}({x[0]})")
             elif width == len(x):

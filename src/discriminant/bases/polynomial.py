@@ -11,14 +11,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from discriminant.bases.expansion import Expansion, basis, whole
-from discriminant.errors import ParameterError
+from discriminant.arguments import BOOLEAN, COUNT
+from discriminant.bases.expansion import Expansion, basis
 from discriminant.protocols import Array
 
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-@basis
+@basis(degree=COUNT, interaction_only=BOOLEAN)
 class Polynomial(Expansion):
     """All products of columns with total degree 1 … ``degree``, in scikit-learn's order.
 
@@ -50,17 +50,14 @@ class Polynomial(Expansion):
     accepts_sparse: ClassVar[bool] = True
 
     def _learn(self, X: Any, y: Any) -> dict[str, Any]:
-        degree = whole(self.degree, "degree", "Polynomial")
-        if not isinstance(self.interaction_only, bool):
-            raise ParameterError(f"interaction_only={self.interaction_only!r} of Polynomial must be True or False.")
-        return {"powers_": _products(degree, self.interaction_only, X.shape[1]).powers_}
+        return {"powers_": _products(int(self.degree), bool(self.interaction_only), X.shape[1]).powers_}
 
     def _map(self, X: Any) -> Any:
-        powers = self.__dict__["powers_"]  # and not the parameters, which may have been set anew since the fit
+        powers = self.powers_  # and not the parameters, which may have been set anew since the fit
         return _products(int(powers.sum(axis=1).max()), bool(powers.max() <= 1), X.shape[1]).transform(X)
 
     def _names(self, x: list[str]) -> list[str]:
-        return [monomial(x, powers) for powers in self.__dict__["powers_"]]
+        return [monomial(x, powers) for powers in self.powers_]
 
 
 @functools.lru_cache(maxsize=32)

@@ -20,9 +20,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from discriminant.bases.expansion import Expansion, basis, documented, whole
+from discriminant.arguments import COUNT, FROM_ZERO, POINTS, checked, optional
+from discriminant.bases.expansion import Expansion, basis, documented
 from discriminant.bases.polynomial import Polynomial
-from discriminant.errors import DataError, MismatchError, ParameterError, as_numbers
+from discriminant.errors import DataError, MismatchError, ParameterError
 from discriminant.protocols import Array
 
 
@@ -60,6 +61,7 @@ class QuadraticForm:
         X = np.asarray(X, dtype=np.float64)
         return np.asarray(np.einsum("ij,ij->i", X @ self.W, X) + X @ self.w + self.w0)
 
+    @checked(rank=FROM_ZERO)
     def directions(self, rank: int) -> Array:
         """The eigenvectors of W with the largest |eigenvalue|.
 
@@ -68,7 +70,7 @@ class QuadraticForm:
         rank : int
             How many.
         """
-        if whole(rank, "rank", "QuadraticForm", least=0) > len(self.w):
+        if rank > len(self.w):
             raise ParameterError(f"rank={rank} is larger than the number of columns, {len(self.w)}.")
         values, vectors = np.linalg.eigh(self.W)
         return np.asarray(vectors[:, np.argsort(-np.abs(values), kind="stable")[:rank]])
@@ -111,9 +113,9 @@ def quadratic_form(polynomial: Polynomial, coef: Any, intercept: Any = 0.0) -> Q
     >>> quadratic_form(polynomial, [0, 0, 1, 4, 3], -2.0).W.tolist()
     [[1.0, 2.0], [2.0, 3.0]]
     """
-    if not isinstance(polynomial, Polynomial) or "powers_" not in polynomial.__dict__:
+    if not isinstance(polynomial, Polynomial) or not polynomial.__sklearn_is_fitted__():
         raise MismatchError(f"quadratic_form needs a fitted Polynomial, got {polynomial!r}.")
-    powers = polynomial.__dict__["powers_"]
+    powers = polynomial.powers_
     if powers.sum(axis=1).max() > 2:
         raise MismatchError(f"quadratic_form needs degree 2 or less, and {polynomial!r} has a higher degree.")
     weights = np.asarray(coef, dtype=np.float64).ravel()
@@ -134,7 +136,7 @@ def quadratic_form(polynomial: Polynomial, coef: Any, intercept: Any = 0.0) -> Q
     return QuadraticForm(W, w, float(np.ravel(intercept)[0]))
 
 
-@basis
+@basis(rank=COUNT, directions=optional(POINTS))
 class LowRankQuadratic(Expansion):
     """(x, (v₁·(x−m))², …): the columns, and squares along the directions in which classes differ most in spread.
 
@@ -184,24 +186,23 @@ class LowRankQuadratic(Expansion):
     def _learn(self, X: Any, y: Any) -> dict[str, Any]:
         mean = X.mean(axis=0, dtype=np.float64)
         if self.directions is None:
-            rank = whole(self.rank, "rank", "LowRankQuadratic")
-            directions = leading_directions(X.astype(np.float64, copy=False), _codes(y, len(X)), rank)
+            directions = leading_directions(X.astype(np.float64, copy=False), _codes(y, len(X)), self.rank)
         else:
-            directions = as_numbers(self.directions, "directions")
-            if directions.ndim != 2 or len(directions) != X.shape[1] or not np.isfinite(directions).all():
+            directions = np.asarray(self.directions, dtype=np.float64)
+            if len(directions) != X.shape[1]:
                 raise ParameterError(
-                    f"directions of LowRankQuadratic have shape {directions.shape}: finite columns of length "
-                    f"{X.shape[1]} are needed, shape ({X.shape[1]}, r)."
+                    f"directions of LowRankQuadratic have shape {directions.shape}: columns of length {X.shape[1]} are "
+                    f"needed, shape ({X.shape[1]}, r)."
                 )
         return {"mean_": mean, "directions_": directions}
 
     def _map(self, X: Any) -> Array:
-        centred = X - self.__dict__["mean_"].astype(X.dtype, copy=False)
-        along = centred @ self.__dict__["directions_"].astype(X.dtype, copy=False)
+        centred = X - self.mean_.astype(X.dtype, copy=False)
+        along = centred @ self.directions_.astype(X.dtype, copy=False)
         return np.concatenate([X, along**2], axis=1)
 
     def _names(self, x: list[str]) -> list[str]:
-        return [*x, *(f"(v{k}·(x-m))²" for k in range(1, self.__dict__["directions_"].shape[1] + 1))]
+        return [*x, *(f"(v{k}·(x-m))²" for k in range(1, self.directions_.shape[1] + 1))]
 
 
 def _codes(y: Any, n: int) -> Array:

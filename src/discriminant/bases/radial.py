@@ -13,12 +13,21 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.bases.expansion import Expansion, basis, generator, numerals, positive, vectors, whole
+from discriminant.arguments import COUNT, POINTS, POSITIVE, RANDOM, Allowed, among, optional
+from discriminant.bases.expansion import Expansion, basis, generator, numerals
 from discriminant.errors import DataError, ParameterError
 from discriminant.protocols import Array
 
 BLOCK_VALUES = 65_536  # distances of a block stay in the second-level cache while the columns pass
 LLOYD_PASSES = 50
+PLACED = {
+    "centres": Allowed(
+        "a number of centres, 'classes', or finite points of shape (number of centres, number of columns)",
+        lambda c: c == "classes" if isinstance(c, str) else COUNT.holds(c) or POINTS.holds(c),
+    ),
+    "placement": among("rows", "means"),
+    "random_state": RANDOM,
+}
 
 
 def squared_distances(X: Array, centres: Array) -> Array:
@@ -38,33 +47,20 @@ def squared_distances(X: Array, centres: Array) -> Array:
 def place(X: Array, y: Any, centres: Any, placement: str, random_state: Any, owner: str) -> Array:
     """The centres (m, d) that a parameter means: given points, "classes", or a number placed by a rule."""
     if isinstance(centres, str):
-        return class_means(X, y, centres, owner)
+        return class_means(X, y, owner)
     if not isinstance(centres, int | np.integer):
-        return given_points(centres, X.shape[1], owner)
-    number = whole(centres, "centres", owner)
-    if placement not in ("rows", "means"):
-        raise ParameterError(f"placement={placement!r} of {owner} must be 'rows' or 'means'.")
-    chosen = spread_rows(X, number, generator(random_state))
+        points = np.array(centres, dtype=np.float64)
+        if points.shape[1] != X.shape[1]:
+            raise ParameterError(
+                f"The centres of {owner} have {points.shape[1]} coordinates and X has {X.shape[1]} columns."
+            )
+        return points
+    chosen = spread_rows(X, int(centres), generator(random_state))
     return chosen if placement == "rows" else lloyd(X, chosen)
 
 
-def given_points(points: Any, d: int, owner: str) -> Array:
-    """Points that the user gave, checked: finite, one row per centre, as many columns as X."""
-    array = vectors(points)
-    if array is None:
-        raise ParameterError(
-            f"centres={points!r} of {owner} must be a number of centres, 'classes', or finite points of shape "
-            "(number of centres, number of columns)."
-        )
-    if array.shape[1] != d:
-        raise ParameterError(f"The centres of {owner} have {array.shape[1]} coordinates and X has {d} columns.")
-    return array
-
-
-def class_means(X: Array, y: Any, rule: str, owner: str) -> Array:
+def class_means(X: Array, y: Any, owner: str) -> Array:
     """The mean of each class, in the order of the sorted labels."""
-    if rule != "classes":
-        raise ParameterError(f"centres={rule!r} of {owner} must be a number, 'classes', or an array of points.")
     if y is None:
         raise DataError(f"centres='classes' of {owner} needs the labels: pass y to fit.")
     labels, codes = np.unique(np.asarray(y), return_inverse=True)
@@ -105,7 +101,7 @@ def lloyd(X: Array, centres: Array) -> Array:
     return centres
 
 
-@basis
+@basis(**PLACED)
 class Distances(Expansion):
     """‖x − c‖, the Euclidean distance to each centre.
 
@@ -132,13 +128,13 @@ class Distances(Expansion):
         return {"centres_": place(X, y, self.centres, self.placement, self.random_state, "Distances")}
 
     def _map(self, X: Any) -> Array:
-        return np.asarray(np.sqrt(squared_distances(X, self.__dict__["centres_"])))
+        return np.asarray(np.sqrt(squared_distances(X, self.centres_)))
 
     def _names(self, x: list[str]) -> list[str]:
-        return [f"|x-c{k}|" for k in range(1, len(self.__dict__["centres_"]) + 1)]
+        return [f"|x-c{k}|" for k in range(1, len(self.centres_) + 1)]
 
 
-@basis
+@basis(**PLACED, width=optional(POSITIVE))
 class Radial(Expansion):
     """exp(−‖x − c‖²/2s²): a Gaussian hill over each centre.
 
@@ -174,17 +170,17 @@ class Radial(Expansion):
 
     def _learn(self, X: Any, y: Any) -> dict[str, Any]:
         centres = place(X, y, self.centres, self.placement, self.random_state, "Radial")
-        width = spacing(X, centres) if self.width is None else positive(self.width, "width", "Radial")
+        width = spacing(X, centres) if self.width is None else float(self.width)
         return {"centres_": centres, "width_": width}
 
     def _map(self, X: Any) -> Array:
-        exponent = squared_distances(X, self.__dict__["centres_"])
-        exponent /= X.dtype.type(-2.0 * self.__dict__["width_"] ** 2)
+        exponent = squared_distances(X, self.centres_)
+        exponent /= X.dtype.type(-2.0 * self.width_**2)
         return np.asarray(np.exp(exponent, out=exponent))
 
     def _names(self, x: list[str]) -> list[str]:
-        width = numerals([self.__dict__["width_"]])[0]
-        return [f"exp(-|x-c{k}|²/2·{width}²)" for k in range(1, len(self.__dict__["centres_"]) + 1)]
+        width = numerals([self.width_])[0]
+        return [f"exp(-|x-c{k}|²/2·{width}²)" for k in range(1, len(self.centres_) + 1)]
 
 
 def spacing(X: Array, centres: Array) -> float:

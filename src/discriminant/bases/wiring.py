@@ -11,16 +11,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from discriminant.arguments import COUNT, FINITE, NUMBERS, POINTS, RANDOM, among, either, optional
 from discriminant.arrays import is_sparse
-from discriminant.bases.elementary import given
-from discriminant.bases.expansion import Expansion, basis, finite, generator, numerals, plus, vectors, whole
+from discriminant.bases.expansion import Expansion, basis, generator, numerals, plus
 from discriminant.errors import ParameterError
 from discriminant.protocols import Array
 
+THRESHOLD = either(FINITE, among("median"))
 SPELLED_OUT = 3  # with more columns than this, "a3·x" stands for the sum
 
 
-@basis
+@basis(normals=either(COUNT, POINTS), thresholds=optional(NUMBERS), random_state=RANDOM)
 class HalfPlane(Expansion):
     """1(a·x > c): one on one side of a hyperplane, zero on the other.
 
@@ -58,22 +59,20 @@ class HalfPlane(Expansion):
     def _learn(self, X: Any, y: Any) -> dict[str, Any]:
         rng = generator(self.random_state)
         if isinstance(self.normals, int | np.integer):
-            normals = rng.standard_normal((whole(self.normals, "normals", "HalfPlane"), X.shape[1])) / _spread(X)
+            normals = rng.standard_normal((self.normals, X.shape[1])) / _spread(X)
         else:
-            found = vectors(self.normals)
-            if found is None or found.shape[1] != X.shape[1]:
+            normals = np.array(self.normals, dtype=np.float64)
+            if normals.shape[1] != X.shape[1]:
                 raise ParameterError(
-                    f"normals={self.normals!r} of HalfPlane must be a number, or finite vectors of shape "
-                    f"(m, {X.shape[1]})."
+                    f"The normals of HalfPlane have {normals.shape[1]} entries and X has {X.shape[1]} columns."
                 )
-            normals = found
         if self.thresholds is None:
             n, m = X.shape[0], len(normals)
             one = rng.integers(n, size=m)
             other = (one + rng.integers(1, max(n, 2), size=m)) % n
             thresholds = (_row_products(X[one], normals) + _row_products(X[other], normals)) / 2
         else:
-            thresholds = given(self.thresholds, "thresholds", "HalfPlane")
+            thresholds = np.asarray(self.thresholds, dtype=np.float64)
         if len(thresholds) != len(normals):
             raise ParameterError(
                 f"HalfPlane has {len(normals)} normals and {len(thresholds)} thresholds: one threshold each is needed."
@@ -81,11 +80,11 @@ class HalfPlane(Expansion):
         return {"normals_": normals, "thresholds_": thresholds}
 
     def _map(self, X: Any) -> Array:
-        sums = np.asarray(X @ self.__dict__["normals_"].T.astype(X.dtype, copy=False))
-        return np.asarray(sums > self.__dict__["thresholds_"].astype(X.dtype, copy=False), dtype=X.dtype)
+        sums = np.asarray(X @ self.normals_.T.astype(X.dtype, copy=False))
+        return np.asarray(sums > self.thresholds_.astype(X.dtype, copy=False), dtype=X.dtype)
 
     def _names(self, x: list[str]) -> list[str]:
-        normals, thresholds = self.__dict__["normals_"], self.__dict__["thresholds_"]
+        normals, thresholds = self.normals_, self.thresholds_
         named = [f"1({_combination(a, x)}>{text})" for a, text in zip(normals, numerals(thresholds), strict=True)]
         if len(x) > SPELLED_OUT or len(set(named)) < len(named):  # or the same normal up to four digits
             return [f"1(a{k}·x>c{k})" for k in range(1, len(normals) + 1)]
@@ -117,7 +116,7 @@ def _combination(a: Array, x: list[str]) -> str:
     return "".join(terms).removeprefix("+") or "0"
 
 
-@basis
+@basis(units=COUNT, connections=COUNT, threshold=THRESHOLD, random_state=RANDOM)
 class Wiring(Expansion):
     """1(a·x ≥ θ) with a of −1, 0, 1 at random: the association units of the Mark I.
 
@@ -160,29 +159,25 @@ class Wiring(Expansion):
 
     def _learn(self, X: Any, y: Any) -> dict[str, Any]:
         wiring = self._solder(X.shape[1])
-        if isinstance(self.threshold, str) and self.threshold == "median":
+        if isinstance(self.threshold, str):
             sums = np.sort(np.asarray(X @ wiring.astype(X.dtype), dtype=np.float64), axis=0)
             thresholds = (sums[max(len(sums) // 2 - 1, 0)] + sums[len(sums) // 2]) / 2
-        elif isinstance(self.threshold, str):
-            raise ParameterError(f"threshold={self.threshold!r} of Wiring must be a finite number or 'median'.")
         else:
-            thresholds = np.full(wiring.shape[1], finite(self.threshold, "threshold", "Wiring"))
+            thresholds = np.full(wiring.shape[1], float(self.threshold))
         return {"wiring_": wiring, "thresholds_": thresholds}
 
     def _solder(self, points: int) -> Array:
         """Random joints: for each unit some points without repetition, with signs +1 and −1 in turn."""
-        rng = generator(self.random_state)
-        units = whole(self.units, "units", "Wiring")
-        joints = min(whole(self.connections, "connections", "Wiring"), points)
-        wiring = np.zeros((points, units), dtype=np.int8)
-        for k in range(units):
+        rng, joints = generator(self.random_state), min(self.connections, points)
+        wiring = np.zeros((points, self.units), dtype=np.int8)
+        for k in range(self.units):
             at = rng.permutation(points)[:joints]
             wiring[at, k] = np.where((np.arange(joints) + rng.integers(2)) % 2, 1, -1)
         return wiring
 
     def _map(self, X: Any) -> Array:
-        sums = np.asarray(X @ self.__dict__["wiring_"].astype(X.dtype))
-        return np.asarray(sums >= self.__dict__["thresholds_"].astype(X.dtype, copy=False), dtype=X.dtype)
+        sums = np.asarray(X @ self.wiring_.astype(X.dtype))
+        return np.asarray(sums >= self.thresholds_.astype(X.dtype, copy=False), dtype=X.dtype)
 
     def _names(self, x: list[str]) -> list[str]:
-        return [f"unit{k}" for k in range(1, self.__dict__["wiring_"].shape[1] + 1)]
+        return [f"unit{k}" for k in range(1, self.wiring_.shape[1] + 1)]
