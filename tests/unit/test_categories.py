@@ -190,7 +190,7 @@ def test_files_of_text_and_frames_are_one_model(rows, tmp_path):
         np.testing.assert_allclose(one.predict_proba(few), model.predict_proba(few), atol=1e-12)
         chances = np.asarray(one.predict_proba(discriminant.scan(tmp_path / "few.csv")))
         np.testing.assert_allclose(chances, model.predict_proba(few), atol=1e-12)
-        with pytest.raises(DataError, match=r"Column 'site' holds 'east', which no row of the fit has"):
+        with pytest.raises(DataError, match=r"Column 'site' holds 'east' in row 0 of .*, which no row of the fit has"):
             np.asarray(one.predict(discriminant.scan(tmp_path / "east.csv")))
 
 

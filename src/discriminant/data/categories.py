@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.data.preprocess import ColumnRule, Preprocess
+from discriminant.data.preprocess import ColumnRule, Preprocess, category_values
 from discriminant.data.roles import CATEGORY, NUMBER
-from discriminant.data.rows import column_numbers
+from discriminant.data.rows import ColumnRows, column_numbers
+from discriminant.data.tables import Column, series_codes
 from discriminant.errors import DataError, names
 from discriminant.protocols import Array
 
@@ -46,17 +47,26 @@ def encode_frame(rules: Sequence[ColumnRule], frame: Any) -> Array:
     import narwhals.stable.v2 as nw
 
     table = nw.from_native(frame, eager_only=True)
-    columns: list[Array] = []
+    values: list[Array | tuple[Array, Array]] = []
     for rule, series in zip(rules, table.iter_columns(), strict=True):
-        columns += _indicators(rule, series) if rule.role == CATEGORY else [column_numbers(series)]
+        if rule.role == CATEGORY:
+            column = text_of(rule.name, series)
+            values.append(category_values(rule, column, lambda row: f"row {row}"))
+        else:
+            values.append(column_numbers(series))
     single = [
         dtype == nw.Float32 for dtype, rule in zip(table.schema.values(), rules, strict=True) if rule.role == NUMBER
     ]
+    shape = len(table), sum(len(rule.features) for rule in rules)
     # Column after column is written: in this order each is one stretch of memory.
-    found = np.empty((len(table), len(columns)), np.float32 if single and all(single) else np.float64, order="F")
-    for j, column in enumerate(columns):
-        found[:, j] = column
-    return found
+    found = np.empty(shape, np.float32 if single and all(single) else np.float64, order="F")
+    return ColumnRows(values, shape).fill(slice(None), found)
+
+
+def text_of(name: str, series: Any) -> Column:
+    """A column of categories with its texts as they stand."""
+    codes, levels = series_codes(series)
+    return Column(name, "text", codes, tuple(levels))
 
 
 def level_rule(name: str, levels: Iterable[Any], counts: Sequence[float] = ()) -> ColumnRule:
@@ -75,9 +85,8 @@ def _rule(series: Any) -> ColumnRule:
     if not _is_category(series.dtype):
         values = column_numbers(series)
         return ColumnRule(name, NUMBER, fill=float(values.mean()) if len(values) else 0.0)
-    found = series.drop_nulls().alias("level").value_counts(name="rows")  # its own name may be a number, or "count"
-    counts = dict(zip(map(str, found["level"].to_list()), found["rows"].to_list(), strict=True))
-    counts = {level: count for level, count in counts.items() if count}
+    column = text_of(name, series)
+    counts = {level: count for level, count in zip(column.levels, column.counts.tolist(), strict=True) if count}
     if len(counts) > MOST_LEVELS or (len(counts) > FEW_LEVELS and 2 * len(counts) > len(series)):
         raise DataError(
             f"Column {name!r} holds {len(counts):,} different texts in {len(series):,} rows, such as "
@@ -93,31 +102,3 @@ def _declared(series: Any) -> list[str]:
         type(series.dtype).__name__ == "Categorical" and series.implementation.is_pandas_like()
     )
     return [str(level) for level in series.cat.get_categories().to_list()] if ordered else []
-
-
-def _indicators(rule: ColumnRule, series: Any) -> list[Array]:
-    """A column of zeros and ones for each level but the first."""
-    import narwhals.stable.v2 as nw
-
-    missing = series.is_null().to_numpy()
-    if missing.any() and not rule.missing:
-        raise DataError(
-            f"Column {rule.name!r} has no value in row {int(missing.argmax())}: a missing category is no level. Drop "
-            "those rows, or give what is missing a level of its own (such as 'unknown')."
-        )
-    used = series.drop_nulls().unique().to_list()
-    if not all(isinstance(level, str) for level in used):  # a category of numbers, or a column of numbers
-        series, used = series.cast(nw.String), [str(level) for level in used]
-    known = {*rule.levels, *rule.pooled}
-    unseen = [level for level in used if level not in known]
-    if unseen:
-        row = int((series == unseen[0]).to_numpy().argmax())
-        raise DataError(
-            f"Column {rule.name!r} holds {unseen[0]!r} in row {row}, which no row of the fit has: it knew "
-            f"{names(rule.levels)}."
-        )
-    hits = [series == level for level in rule.levels[1:]]
-    if rule.pooled:
-        hits.append(series.is_in(rule.pooled))
-    found = [np.where(missing, False, hit.to_numpy()).astype(np.float64) for hit in hits]
-    return [*found, missing.astype(np.float64)] if rule.missing else found

@@ -176,9 +176,9 @@ class FileRows(Rows):
             part.first = 0 if i == 0 or before.file != part.file else before.first + before.rows
             if found.labels is not None:
                 labels.add(i, found.labels)
-            for name, (codes, texts) in found.levels.items():
-                for text, count in zip(["", *texts], np.bincount(codes + 1, minlength=len(texts) + 1), strict=True):
-                    levels[name][text] += int(count)
+            for column in found.text:
+                levels[column.name].update({"": int(column.missing.sum())})
+                levels[column.name].update(dict(zip(column.levels, column.counts.tolist(), strict=True)))
             if found.parsed is not None:
                 keep = spaced(part.rows, int(part.rows * share) + 1)
                 kept.append((keep, found.parsed.take(keep)))

@@ -12,17 +12,25 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from discriminant.data.preprocess import ColumnRule, Remark, category_rule, indicator_table
+from discriminant.data.preprocess import ColumnRule, Remark, category_rule, category_values
 from discriminant.data.roles import CATEGORY, NUMBER, refuse_nearly_numbers
-from discriminant.data.rows import DenseDesign
-from discriminant.data.tables import arrow_codes, arrow_numbers, dressed_numbers, kind_of, suggestion
-from discriminant.data.threads import scratch
+from discriminant.data.rows import ColumnRows
+from discriminant.data.tables import (
+    Column,
+    arrow_codes,
+    arrow_numbers,
+    coded_column,
+    is_number,
+    kind_of,
+    suggestion,
+    typed,
+)
 from discriminant.errors import DataError, names
 from discriminant.protocols import Array
 
@@ -88,66 +96,26 @@ class FileColumns:
     def width(self) -> int:
         return sum(len(self.rules[name].features) if name in self.rules else 1 for name in self.names)
 
-    def rows(self, table: Any) -> ColumnRows:
-        """The rows of an Arrow table."""
-        values = [self._encoded(name, table.column(name)) for name in self.names]
+    def rows(self, table: Any, where: Callable[[int], str]) -> ColumnRows:
+        """The rows of an Arrow table; ``where``: the name of each in a sentence."""
+        values = [self._encoded(name, table.column(name), where) for name in self.names]
         return ColumnRows(values, (table.num_rows, self.width), self.dtype)
 
-    def _encoded(self, name: str, values: Any) -> Any:
+    def _encoded(self, name: str, values: Any, where: Callable[[int], str]) -> Array | tuple[Array, Array]:
         """Numbers, or (codes, the numbers that each code stands for)."""
-        if name in self.dressed:
-            codes, levels = arrow_codes(values)
-            numbers = dressed_numbers(levels, self.decimal) if any(levels) else np.full(len(levels), np.nan)
-            if numbers is None:
-                odd = [level for level in levels if dressed_numbers([level], self.decimal) is None and level]
-                raise DataError(
-                    f"Column {name!r} holds numbers with separators or units further up, and here "
-                    f"{names(odd or levels, 3)}, which are none, or of another unit. Correct the file, or "
-                    "leave the column out (columns=[…])."
-                )
-            return np.append(numbers, np.nan)[codes]
-        if name not in self.rules:
+        if name not in self.dressed and name not in self.rules:
             return arrow_numbers(values)
-        codes, levels = arrow_codes(values)
-        rule, counts = self.rules[name], np.bincount(codes + 1, minlength=len(levels) + 1)
-        table, unseen = indicator_table(rule, levels)
-        blank = [k for k, level in enumerate(levels) if level == ""]
-        table[blank] = table[-1]
-        new = [levels[k] for k in unseen if counts[k + 1] and levels[k]]
-        if self.fixed and new:
-            raise DataError(f"Column {name!r} holds {names(new)}, which no row of the fit has.")
-        if self.fixed and not rule.missing and (counts[0] or any(counts[k + 1] for k in blank)):
-            raise DataError(f"Column {name!r} has missing values, which it had not at the fit. Drop those rows.")
-        return codes, table  # code −1, a missing one, is the last row
-
-
-@dataclass(frozen=True)
-class ColumnRows:
-    """Columns side by side, as columnar files have them; a block of rows is put together when its turn comes."""
-
-    columns: list[Any]  # numbers, or (codes, table): code c stands for the numbers table[c]
-    shape: tuple[int, int]
-    dtype: Any
-
-    def _fill(self, pick: Any, out: Array) -> Array:
-        at = 0
-        for column in self.columns:
-            if isinstance(column, tuple):
-                codes, table = column
-                out[:, at : at + table.shape[1]] = table[codes[pick]]
-                at += table.shape[1]
-            else:
-                out[:, at] = column[pick]
-                at += 1
-        return out
-
-    def design(self, start: int, stop: int) -> DenseDesign:
-        """Rows start:stop, in memory that the thread's next block takes again."""
-        return DenseDesign(self._fill(slice(start, stop), scratch("read", (stop - start, self.shape[1]), self.dtype)))
-
-    def pick(self, rows: Array) -> DenseDesign:
-        """A copy of these rows."""
-        return DenseDesign(self._fill(rows, np.empty((len(rows), self.shape[1]), self.dtype)))
+        column = coded_column(name, *arrow_codes(values))
+        if name in self.rules:
+            return category_values(self.rules[name], column, where if self.fixed else None)
+        if (found := typed(column, self.decimal)).kind != "number":
+            odd = [level for level in column.levels if not is_number(level, self.decimal)]
+            raise DataError(
+                f"Column {name!r} holds numbers with separators or units further up, and here "
+                f"{names(odd or column.levels, 3)}, which are none, or of another unit. Correct the file, or "
+                "leave the column out (columns=[…])."
+            )
+        return found.values
 
 
 def choose_columns(known: list[str], path: str, target: Any, columns: Sequence[str] | None) -> list[str]:
@@ -181,7 +149,7 @@ class Surveyed:
     """What the first pass finds in a part."""
 
     labels: Any  # an array, (codes, levels) of text, or None
-    levels: dict[str, tuple[Array, list[str]]] = field(default_factory=dict)  # of text columns: (codes, levels)
+    text: list[Column] = field(default_factory=list)
     parsed: Any = None  # all of a part of text, of which ``take(index)`` keeps some rows
 
 
@@ -244,10 +212,11 @@ class ColumnSource(FileSource):
         """These columns of a part, as an Arrow table."""
 
     def read(self, part: Part) -> Any:
-        return self.rows(self.table(part, self.columns.names))
+        where = f"row {{}} of {self.files[part.file]}"
+        return self.columns.rows(self.table(part, self.columns.names), lambda row: where.format(part.first + row))
 
     def rows(self, parsed: Any) -> Any:
-        return self.columns.rows(parsed)
+        return self.columns.rows(parsed, str)
 
     def survey(self, part: Part) -> Surveyed:
         asked, labelled = self.columns.names if self.is_text else self.columns.text, self.target is not None
@@ -255,8 +224,8 @@ class ColumnSource(FileSource):
         if labelled:
             values = table.column(self.target)
             labels = arrow_codes(values) if kind_of(values.type) == "text" else arrow_numbers(values)
-        levels = {name: arrow_codes(table.column(name)) for name in self.columns.text}
-        return Surveyed(labels, levels, table if self.is_text else None)
+        text = [coded_column(name, *arrow_codes(table.column(name))) for name in self.columns.text]
+        return Surveyed(labels, text, table if self.is_text else None)
 
 
 LEAST_BYTES = 1 << 16  # of a part

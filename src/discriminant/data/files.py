@@ -14,6 +14,7 @@ import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,11 +35,9 @@ from discriminant.data.rows import REAL, column_numbers
 from discriminant.data.tables import (
     Column,
     Table,
-    arrow_codes,
-    arrow_numbers,
     coded_column,
-    kind_of,
     number_column,
+    series_codes,
     suggestion,
     text_column,
 )
@@ -237,26 +236,7 @@ def read_arrow_file(data: Any, source: str) -> Table:
         raise DataError(f"{source} is damaged, or cut short: {str(error).splitlines()[0]}.") from error
     if not found.num_rows:
         raise DataError(f"{source} has no rows.")
-    return Table(tuple(map(_arrow_column, map(str, found.column_names), found.columns)), source)
-
-
-def _arrow_column(name: str, values: Any) -> Column:
-    import pyarrow as pa
-
-    kind = "number" if pa.types.is_null(values.type) else kind_of(values.type)
-    if kind in ("number", "whole", "truth"):
-        whole = {"whole": "int", "truth": "bool"}.get(kind, "")
-        return number_column(name, arrow_numbers(values.cast(pa.float64(), safe=False)), whole)
-    if kind == "text":
-        return coded_column(name, *arrow_codes(values))
-    if pa.types.is_dictionary(values.type):
-        inner = values.type.value_type
-        return _arrow_column(name, values.cast(inner if pa.types.is_temporal(inner) else pa.string()))
-    missing = np.concatenate([np.asarray(chunk.is_null()) for chunk in values.chunks])
-    days = None
-    if pa.types.is_date(values.type) or pa.types.is_timestamp(values.type):
-        days = arrow_numbers(values.cast(pa.timestamp("ms"), safe=False).cast(pa.int64())) / 86_400_000
-    return Column(name, kind, np.where(missing, -1, 0).astype(np.int32), (str(values.type),), days=days)
+    return replace(read_frame(found), source=source)
 
 
 def read_frame(frame: Any) -> Table:
@@ -265,7 +245,7 @@ def read_frame(frame: Any) -> Table:
         return frame
     if isinstance(frame, Mapping):
         return Table(tuple(_plain_column(str(name), values) for name, values in frame.items()))
-    import narwhals as nw
+    import narwhals.stable.v2 as nw
 
     try:
         native = nw.from_native(frame, eager_only=True)
@@ -277,11 +257,21 @@ def read_frame(frame: Any) -> Table:
 
 
 def _frame_column(name: str, series: Any) -> Column:
+    import narwhals.stable.v2 as nw
+
     kind = series.dtype
-    if kind.is_numeric() or str(kind) == "Boolean":
-        whole = "bool" if str(kind) == "Boolean" else "int" if kind.is_integer() else ""
+    if kind.is_numeric() or kind == nw.Boolean:
+        whole = "bool" if kind == nw.Boolean else "int" if kind.is_integer() else ""
         return number_column(name, column_numbers(series), whole)
-    return _plain_column(name, series.to_list())
+    if kind in (nw.String, nw.Categorical, nw.Enum):
+        return coded_column(name, *series_codes(series))
+    if kind in (nw.Object, nw.Unknown):
+        return _plain_column(name, series.to_list())
+    days, blank = None, np.where(series.is_null().to_numpy(), -1, 0).astype(np.int32)
+    if kind in (nw.Date, nw.Datetime):
+        moments = series.cast(nw.Datetime("ms")) if kind == nw.Date else series
+        days = column_numbers(moments.dt.timestamp("ms")) / 86_400_000
+    return Column(name, "date" if kind.is_temporal() else "other", blank, (str(kind),), days=days)
 
 
 def _plain_column(name: str, values: Any) -> Column:

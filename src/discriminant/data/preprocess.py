@@ -11,7 +11,7 @@ decision is a sentence in ``notes``, at the fit and at each later table.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -361,6 +361,28 @@ def indicator_table(rule: ColumnRule, levels: Sequence[str]) -> tuple[Array, lis
             rows[code, place[level]] = 1.0
     rows[-1] = np.eye(width)[-1] if rule.missing else rule.shares
     return rows, unseen
+
+
+def category_values(rule: ColumnRule, column: Column, where: Callable[[int], str] | None) -> tuple[Array, Array]:
+    """(codes, the numbers that each stands for): codes[i] = −1, a missing value, is the last row of numbers.
+
+    ``where``: the name of a row in the sentence that refuses what the fit does not know; None: that is taken as an
+    average row.
+    """
+    table, unseen = indicator_table(rule, column.levels)
+    if where is not None:
+        if new := [code for code in unseen if column.counts[code]]:
+            row = where(int((column.values == new[0]).argmax()))
+            raise DataError(
+                f"Column {rule.name!r} holds {column.levels[new[0]]!r} in {row}, which no row of the fit has: it knew "
+                f"{names(rule.levels)}."
+            )
+        if column.missing.any() and not rule.missing:
+            raise DataError(
+                f"Column {rule.name!r} has no value in {where(int(column.missing.argmax()))}: a missing category is no "
+                "level. Drop those rows, or give what is missing a level of its own (such as 'unknown')."
+            )
+    return column.values, table
 
 
 def _write_category(rule: ColumnRule, column: Column, part: Array, notes: list[Remark], source: str) -> None:

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from discriminant.arrays import as_dense, is_frame, is_sparse
+from discriminant.data.threads import scratch
 from discriminant.errors import DataError, require_unmasked
 from discriminant.protocols import Array
 from discriminant.thresholds import FRAME_VALUES
@@ -262,6 +263,36 @@ class FrameRows(Rows):
         for j, name in enumerate(block.columns):
             values[:, j] = column_numbers(block.get_column(name))
         return DenseDesign(values)
+
+
+@dataclass(frozen=True)
+class ColumnRows:
+    """Columns side by side, as frames and files have them; a block of rows is put together when its turn comes."""
+
+    values: list[Array | tuple[Array, Array]]  # numbers, or (codes, table): code c stands for the numbers table[c]
+    shape: tuple[int, int]
+    dtype: Any = np.float64
+
+    def fill(self, rows: Any, out: Array) -> Array:
+        """``out``, holding these rows."""
+        at = 0
+        for column in self.values:
+            if isinstance(column, tuple):
+                codes, table = column
+                out[:, at : at + table.shape[1]] = table[codes[rows]]
+                at += table.shape[1]
+            else:
+                out[:, at] = column[rows]
+                at += 1
+        return out
+
+    def design(self, start: int, stop: int) -> DenseDesign:
+        """Rows start:stop, in memory that the thread's next block takes again."""
+        return DenseDesign(self.fill(slice(start, stop), scratch("read", (stop - start, self.shape[1]), self.dtype)))
+
+    def pick(self, rows: Array) -> DenseDesign:
+        """A copy of these rows."""
+        return DenseDesign(self.fill(rows, np.empty((len(rows), self.shape[1]), self.dtype)))
 
 
 @dataclass(frozen=True)

@@ -364,3 +364,16 @@ def arrow_codes(values: Any) -> tuple[Array, list[str]]:
         values = values.cast(pa.string()).dictionary_encode()
     codes = arrow_numbers(values.indices.cast(pa.int32()).fill_null(-1))
     return codes, ["" if text is None else str(text) for text in values.dictionary.to_pylist()]
+
+
+def series_codes(series: Any) -> tuple[Array, list[str]]:
+    """The same of a column of a frame (narwhals')."""
+    import narwhals.stable.v2 as nw
+
+    if series.implementation.is_pyarrow():
+        return arrow_codes(series.to_native())
+    levels = series.drop_nulls().unique().to_list()
+    if not levels:
+        return np.full(len(series), -1, dtype=np.int32), []
+    codes = series.replace_strict(levels, list(range(len(levels))), return_dtype=nw.Int32).fill_null(-1).to_numpy()
+    return codes.astype(np.int32, copy=False), [str(level) for level in levels]
