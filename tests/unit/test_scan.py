@@ -320,7 +320,7 @@ def test_a_file_that_shrinks_while_it_is_read_ends_the_fit_with_a_sentence(tmp_p
     assert rows.shape == (5_000, 4)
     with open(paths[0], "r+b") as file:
         file.truncate(100_000)
-    with pytest.raises(DataError, match=r"X\.npy ends before its last row"):
+    with pytest.raises(DataError, match=r"X\.npy is cut short, or was changed while it was read"):
         LinearDiscriminantAnalysis().fit(rows)
 
 

@@ -37,9 +37,8 @@ def require_finite(X: Any, feature_names: Sequence[str] | None = None, *, estima
 
 def labelled_rows(X: Any, y: Any, asker: str, feature_names: Sequence[str] | None = None) -> tuple[Rows, Array, Array]:
     """(rows, classes, codes) of rows in memory with a label each; sentences for what is none or not finite."""
-    rows, (classes, codes) = as_rows(X), encode_labels(y)
-    if rows.shape[0] != len(codes):
-        raise DataError(f"X has {rows.shape[0]} rows and y has {len(codes)} labels; they must belong to the same rows.")
+    rows = as_rows(X)
+    classes, codes = encode_labels(y, n_rows=rows.shape[0])
     feature_names = column_names(X) if feature_names is None and is_frame(X) else feature_names
     require_finite(rows, feature_names, estimator=asker)
     return rows, classes, codes

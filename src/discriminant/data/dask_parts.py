@@ -17,7 +17,7 @@ from discriminant.arrays import is_sparse
 from discriminant.data.blocks import ArrayBlocks, added, spaced
 from discriminant.data.categories import encode_frame
 from discriminant.data.check import check_weights
-from discriminant.data.labels import code_type, count_classes, encode_labels, recode
+from discriminant.data.labels import code_type, count_classes, encode_labels
 from discriminant.data.preprocess import Preprocess
 from discriminant.data.row_sample import RowSample
 from discriminant.data.rows import as_rows
@@ -103,7 +103,7 @@ def encode(part: Part, classes: Array, start: int) -> Part:
     weight = None if part.weight is None else np.asarray(part.weight, dtype=np.float64)
     if not part.rows:
         return Part(part.X, np.zeros(0, dtype=code_type(len(classes))), weight, start)
-    return Part(part.X, recode(*encode_labels(part.labels), classes), weight, start)
+    return Part(part.X, encode_labels(part.labels, classes)[1], weight, start)
 
 
 def blocks_of(part: Part, factors: Array | None, block_rows: int) -> ArrayBlocks:

@@ -23,7 +23,7 @@ from discriminant.data.blocks import ArrayBlocks, make_blocks
 from discriminant.data.check import check_weights
 from discriminant.data.device_library import TorchLibrary, library_of
 from discriminant.data.evaluate import COARSE, FINEST, DeviceRequest
-from discriminant.data.labels import WIDEST_TABLE, code_table, encode_labels, recode
+from discriminant.data.labels import WIDEST_TABLE, code_table, encode_labels
 from discriminant.data.rows import DenseDesign, Rows
 from discriminant.data.sources import RowFunction, RowSource, documented
 from discriminant.errors import DataError
@@ -41,16 +41,14 @@ def some_codes(codes: Any) -> Array:
     return in_memory(codes[:: stride(codes.shape[0])])
 
 
-def encode_on_device(lib: Any, y: Any, classes: Array | None) -> tuple[Array, Any]:
+def encode_on_device(lib: Any, y: Any, classes: Array | None, n_rows: int) -> tuple[Array, Any]:
     """(classes, codes on the device): integers on the device stay there, others are encoded in memory."""
     own = type(y).__module__.partition(".")[0] == lib.name
     low, high = 0, WIDEST_TABLE
-    if own and lib.kind(y) in ("int64", "int32", "int16", "int8", "uint8") and len(y.shape) == 1:
+    if own and lib.kind(y) in ("int64", "int32", "int16", "int8", "uint8") and tuple(y.shape) == (n_rows,):
         low, high = lib.span(y)
     if high - low >= WIDEST_TABLE:
-        found, codes = encode_labels(in_memory(y))
-        if classes is not None:
-            found, codes = classes, recode(found, codes, classes)
+        found, codes = encode_labels(None if y is None else in_memory(y), classes, n_rows)
         return found, lib.index(codes)
     moved = lib.cast(y, "int64") if low == 0 else lib.cast(y, "int64") - low
     present = np.unique(some_codes(moved))
@@ -284,13 +282,8 @@ class DeviceSource(RowSource):
 
     def training(self, y: Any, sample_weight: Any, classes: Array | None) -> tuple[ArrayBlocks, Array]:
         n, lib = self.shape[0], self.rows.library
-        if y is None:
-            raise DataError("y is None: hand over a label for each row of X.")
-        length = y.shape[0] if getattr(y, "shape", None) else len(y)
-        if length != n:
-            raise DataError(f"X has {n} rows and y has {length}: inconsistent numbers of samples.")
         small = n * self.shape[1] < self.smallest and not self.rows.streamed
-        found, codes = encode_on_device(lib, y, None if classes is None else np.asarray(classes))
+        found, codes = encode_on_device(lib, y, None if classes is None else np.asarray(classes), n)
         weight = check_weights(None if sample_weight is None else in_memory(sample_weight), n)
         if small:
             return make_blocks(lib.get(self.rows.X), lib.get(codes), weight), found

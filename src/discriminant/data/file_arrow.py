@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
-from discriminant.data.file_source import LEAST_ROWS, ColumnSource, FileColumns, Part
+from discriminant.data.file_source import LEAST_ROWS, ColumnSource, FileColumns, Part, stretches
 from discriminant.data.tables import kind_of
 from discriminant.errors import DataError, names
 
@@ -32,7 +32,15 @@ class ArrowSource(ColumnSource):
         """The names and types of a file's columns."""
 
     @abstractmethod
+    def groups(self, i: int) -> list[tuple[int, int, int]]:
+        """(number, rows, bytes) of each row group or record batch of a file."""
+
+    @abstractmethod
     def _read_table(self, part: Part, columns: list[str]) -> Any: ...
+
+    def parts(self, size: int) -> list[Part]:
+        step = max(LEAST_ROWS, size // max(8 * self.n_features, 1))
+        return [part for i in range(len(self.files)) for part in stretches(i, self.groups(i), step)]
 
     def _require_same(self, schema: Any, other: Any, path: str) -> None:
         known = {field.name: field.type for field in schema}
@@ -90,18 +98,9 @@ class ParquetSource(ArrowSource):
     def schema(self, i: int) -> Any:
         return self.opened[i].schema_arrow
 
-    def parts(self, size: int) -> list[Part]:
-        found, step = [], max(LEAST_ROWS, size // max(8 * self.n_features, 1))
-        for i, file in enumerate(self.opened):
-            meta, first = file.metadata, 0
-            for g in range(meta.num_row_groups):
-                group, n = meta.row_group(g), meta.row_group(g).num_rows
-                each = -(-n // max(1, -(-n // step)))  # stretches of one length
-                for k, a in enumerate(range(0, n, each or 1)):
-                    rows = min(each, n - a)
-                    found.append(Part(i, rows, (g, k, each), first + a, group.total_byte_size * rows // n))
-                first += n
-        return found
+    def groups(self, i: int) -> list[tuple[int, int, int]]:
+        groups = map(self.opened[i].metadata.row_group, range(self.opened[i].metadata.num_row_groups))
+        return [(g, group.num_rows, group.total_byte_size) for g, group in enumerate(groups)]
 
     def _read_table(self, part: Part, columns: list[str]) -> Any:
         import pyarrow as pa
@@ -133,30 +132,23 @@ class IpcSource(ArrowSource):
         except pa.ArrowException as error:
             raise DataError(f"{self.files[i]} is damaged: {str(error).splitlines()[0]}.") from error
 
-    def parts(self, size: int) -> list[Part]:
+    def groups(self, i: int) -> list[tuple[int, int, int]]:
         import pyarrow as pa
 
-        found, step = [], max(LEAST_ROWS, size // max(8 * self.n_features, 1))
-        for i, path in enumerate(self.files):
-            with pa.memory_map(path) as file:  # batches are seen without being read: only their lengths are asked for
-                reader = pa.ipc.open_file(file)
-                lengths = [reader.get_batch(b).num_rows for b in range(reader.num_record_batches)]
-            each, first = os.path.getsize(path) / max(sum(lengths), 1), 0
-            for b, n in enumerate(lengths):
-                for a in range(0, n, step):
-                    rows = min(step, n - a)
-                    found.append(Part(i, rows, (b, a), first + a, int(each * rows)))
-                first += n
-        return found
+        with pa.memory_map(self.files[i]) as file:  # batches are seen without being read: only their lengths are asked
+            reader = pa.ipc.open_file(file)
+            lengths = [reader.get_batch(b).num_rows for b in range(reader.num_record_batches)]
+        each = os.path.getsize(self.files[i]) / max(sum(lengths), 1)
+        return [(b, rows, int(each * rows)) for b, rows in enumerate(lengths)]
 
     def _read_table(self, part: Part, columns: list[str]) -> Any:
         import pyarrow as pa
 
-        batch, start = part.place
+        batch, k, each = part.place
         # Mapped for the copy of these rows only: what stays mapped would count as the process's memory.
         with pa.memory_map(self.files[part.file]) as file:
             wanted = sorted(pa.ipc.open_file(file).schema.get_field_index(name) for name in columns)
             reader = pa.ipc.open_file(file, options=pa.ipc.IpcReadOptions(included_fields=wanted))
-            rows = reader.get_batch(batch).slice(start, part.rows)
+            rows = reader.get_batch(batch).slice(k * each, part.rows)
             copies = [pa.concat_arrays([column, column.slice(0, 0)]) for column in rows.columns]
             return pa.Table.from_arrays(copies, names=rows.schema.names)

@@ -280,7 +280,7 @@ class FileRows(Rows):
             run = max(1, run)
             return np.asarray((spaced(n // run, max(1, count // run))[:, None] * run + np.arange(run)).ravel())
         # Of a large row group the first stretch is read without the others.
-        cheap = [i for i, part in enumerate(self.parts) if not isinstance(part.place, tuple) or part.place[1] == 0]
+        cheap = [i for i, part in enumerate(self.parts) if part.place[1] == 0]
         usable = cheap if len(cheap) >= LEAST_PARTS else list(range(len(self.parts)))
         chosen = [usable[i] for i in spaced(len(usable), SAMPLE_PARTS if count > FEW_ROWS else 4)]
         each = -(-count // len(chosen))

@@ -3,60 +3,28 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from discriminant.data.file_source import LEAST_ROWS, FileSource, Part, Surveyed
+from discriminant.data.file_source import LEAST_ROWS, FileSource, Part, Surveyed, stretches
 from discriminant.data.rows import DenseRows, MappedRows, Rows
 from discriminant.errors import DataError, MissingFileError, ParameterError, names
 from discriminant.protocols import Array
 
 
-@dataclass(frozen=True)
-class NpyHead:
-    """What the head of an ``.npy`` file says."""
-
-    path: str
-    shape: tuple[int, ...]
-    offset: int  # of the numbers
-    kind: Any
-    by_columns: bool  # column-major
-
-    @classmethod
-    def of(cls, path: str) -> NpyHead:
-        try:
-            with open(path, "rb") as file:
-                version = np.lib.format.read_magic(file)
-                read = {1: np.lib.format.read_array_header_1_0}.get(version[0], np.lib.format.read_array_header_2_0)
-                shape, fortran, dtype = read(file)
-                return cls(path, shape, file.tell(), dtype, bool(fortran))
-        except FileNotFoundError as error:
-            raise MissingFileError(f"There is no file {path!r}, which should hold the labels.") from error
-        except ValueError as error:
-            raise DataError(f"{path} is not an .npy file that can be read: {error}.") from error
-
-    def rows(self, start: int, stop: int) -> Array:
-        """Rows start:stop, mapped anew each time: mapped pages count as memory as long as the map is there."""
-        order: Any = "F" if self.by_columns else "C"
-        try:
-            return np.asarray(np.memmap(self.path, self.kind, "r", self.offset, self.shape, order)[start:stop])
-        except ValueError as error:
-            raise DataError(f"{self.path} ends before its last row: it was changed while it was read.") from error
-
-    def require_table(self) -> NpyHead:
-        """Refuse what is no table of numbers, or is cut short."""
-        if len(self.shape) != 2 or self.kind.kind not in "fiub":
+def mapped(path: str) -> Array:
+    """The array in a file, mapped anew each time: mapped pages count as memory as long as the map is there."""
+    try:
+        return np.asarray(np.load(path, mmap_mode="r"))
+    except FileNotFoundError as error:
+        raise MissingFileError(f"There is no file {path!r}, which should hold the labels.") from error
+    except ValueError as error:
+        if "size" in str(error):
             raise DataError(
-                f"{self.path} holds an array of shape {self.shape} and type {self.kind}; rows of numbers are needed."
-            )
-        there = os.path.getsize(self.path) - self.offset
-        if there < self.shape[0] * self.shape[1] * self.kind.itemsize:
-            raise DataError(
-                f"{self.path} is cut short: its head promises {self.shape[0]} rows, and {there} bytes follow it."
-            )
-        return self
+                f"{path} is cut short, or was changed while it was read: its last rows are not there."
+            ) from error
+        raise DataError(f"{path} is not an .npy file that can be read: {error}.") from error
 
 
 class NpySource(FileSource):
@@ -64,12 +32,17 @@ class NpySource(FileSource):
 
     def __init__(self, files: list[str], target: Any = None, columns: Any = None) -> None:
         self.files, self.target = files, target
-        self.heads = [NpyHead.of(path).require_table() for path in files]
-        self.width, self.kind = self.heads[0].shape[1], self.heads[0].kind
-        for head in self.heads:
-            if head.shape[1] != self.width or head.kind != self.kind:
+        tables = [mapped(path) for path in files]
+        self.lengths, self.width, self.kind = [len(table) for table in tables], 0, tables[0].dtype
+        for path, table in zip(files, tables, strict=True):
+            if table.ndim != 2 or table.dtype.kind not in "fiub":
                 raise DataError(
-                    f"{head.path} has {head.shape[1]} columns of {head.kind}, and {files[0]} has {self.width} of "
+                    f"{path} holds an array of shape {table.shape} and type {table.dtype}; rows of numbers are needed."
+                )
+            self.width = self.width or table.shape[1]
+            if table.shape[1] != self.width or table.dtype != self.kind:
+                raise DataError(
+                    f"{path} has {table.shape[1]} columns of {table.dtype}, and {files[0]} has {self.width} of "
                     f"{self.kind}: the files of one scan must agree."
                 )
         self.dtype = np.dtype(np.float32 if self.kind == np.float32 else np.float64)
@@ -78,8 +51,8 @@ class NpySource(FileSource):
         taken = range(self.width) if columns is None else [self._number(c) for c in columns]
         self.chosen = [j for j in taken if j != self.label]
         self.survey_share = 0.0 if beside else 1.0
-        self.label_files = self._label_files() if beside and target is not None else []
-        if not any(head.by_columns for head in self.heads):
+        self.label_files = self._label_files() if beside and target is not None else {}
+        if all(table.flags.c_contiguous for table in tables):
             self.run_rows = max(1, (1 << 16) // max(self.width * self.kind.itemsize, 1))  # 64 kB
 
     def _number(self, column: Any) -> int:
@@ -94,18 +67,13 @@ class NpySource(FileSource):
     def parts(self, size: int) -> list[Part]:
         row = self.width * self.kind.itemsize
         step = max(LEAST_ROWS, size // max(row, 1))
-        found = []
-        for i, head in enumerate(self.heads):
-            for a in range(0, head.shape[0], step):
-                rows = min(step, head.shape[0] - a)
-                found.append(Part(i, rows, None, a, rows * row))
-        return found
+        return [part for i, rows in enumerate(self.lengths) for part in stretches(i, [(0, rows, rows * row)], step)]
 
     def read(self, part: Part) -> Rows:
         return MappedRows(DenseRows(self._stored(part)), self._features, self.n_features)
 
     def _stored(self, part: Part) -> Array:
-        return self.heads[part.file].rows(part.first, part.first + part.rows)
+        return mapped(self.files[part.file])[part.first : part.first + part.rows]
 
     def _features(self, X: Array) -> Array:
         chosen = X if self.chosen == list(range(self.width)) else X[:, self.chosen]
@@ -116,22 +84,25 @@ class NpySource(FileSource):
             return Surveyed(self._stored(part)[:, self.label])
         if not self.label_files:
             return Surveyed(None)
-        start = sum(head.shape[0] for head in self.heads[: part.file]) + part.first
-        labels = []
-        for head in self.label_files:
-            labels.append(head.rows(max(start, 0), max(start + part.rows, 0)))
-            start -= head.shape[0]
+        start, labels = sum(self.lengths[: part.file]) + part.first, []
+        for path, length in self.label_files.items():
+            labels.append(mapped(path)[max(start, 0) : max(start + part.rows, 0)])
+            start -= length
         return Surveyed(np.concatenate(labels))
 
-    def _label_files(self) -> list[NpyHead]:
-        given = [self.target] if isinstance(self.target, str | os.PathLike) else list(self.target)
-        found = [NpyHead.of(os.fspath(path)) for path in given]
-        for head in found:
-            if len(head.shape) != 1 or head.kind.hasobject:
+    def _label_files(self) -> dict[str, int]:
+        """How many labels each of the files of labels holds."""
+        given = [self.target] if isinstance(self.target, str | os.PathLike) else self.target
+        found: dict[str, int] = {}
+        for path in map(os.fspath, given):
+            labels = mapped(path)
+            if labels.ndim != 1:
                 raise DataError(
-                    f"{head.path} must hold one label for each row: it has shape {head.shape} and type {head.kind}."
+                    f"{path} must hold one label for each row: it has shape {labels.shape} and type {labels.dtype}."
                 )
-        labels, rows = sum(head.shape[0] for head in found), sum(head.shape[0] for head in self.heads)
-        if labels != rows:
-            raise DataError(f"{names([str(p) for p in given])}: {labels} labels for {rows} rows of {self.files[0]}.")
+            found[path] = len(labels)
+        if sum(found.values()) != sum(self.lengths):
+            raise DataError(
+                f"{names(list(found))}: {sum(found.values())} labels for {sum(self.lengths)} rows of {self.files[0]}."
+            )
         return found

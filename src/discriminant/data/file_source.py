@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -139,9 +139,21 @@ class Part:
 
     file: int
     rows: int  # −1 where they are not known before they have been parsed
-    place: Any  # for the source: a row, a row group, a range of bytes
+    place: tuple[int, ...]  # a range of bytes, or (group of rows, number of the stretch in it, rows of a stretch)
     first: int = 0  # number of the first row in its file
     size: int = 0  # bytes of the file
+
+
+def stretches(file: int, groups: Iterable[tuple[int, int, int]], step: int) -> list[Part]:
+    """The parts of a file's groups of rows (number, rows, bytes), those of more than ``step`` rows in stretches."""
+    found, first = [], 0
+    for group, rows, size in groups:
+        each = -(-rows // max(1, -(-rows // step)))  # stretches of one length
+        for k, a in enumerate(range(0, rows, each or 1)):
+            count = min(each, rows - a)
+            found.append(Part(file, count, (group, k, each), first + a, size * count // rows))
+        first += rows
+    return found
 
 
 @dataclass(frozen=True)

@@ -21,17 +21,31 @@ CHUNK = 16_384
 WIDEST_TABLE = 1 << 20  # integer labels that span less than this, or four times their number, are looked up
 
 
-def encode_labels(y: Any) -> tuple[Array, Array]:
+def encode_labels(y: Any, classes: Array | None = None, n_rows: int | None = None) -> tuple[Array, Array]:
     """(classes, codes): the distinct labels in order, and for each row the position of its label.
+
+    ``classes``: those known already, to which all labels must belong; ``n_rows``: how many labels there must be.
 
     >>> classes, codes = encode_labels(["b", "a", "b"])
     >>> classes.tolist(), codes.tolist()
     (['a', 'b'], [1, 0, 1])
     """
+    if y is None:
+        raise DataError("y is None: hand over a label for each row of X.")
     require_unmasked(y, "y")
     labels = np.asarray(y)
     if labels.ndim != 1:
         raise DataError(f"y should be a 1d array, got an array of shape {labels.shape} instead.")
+    if n_rows is not None and len(labels) != n_rows:
+        raise DataError(
+            f"X has {n_rows} rows and y has {len(labels)} labels, inconsistent numbers of samples: each row needs one."
+        )
+    if classes is None:
+        return _encoded(labels)
+    return np.asarray(classes), recode(*_encoded(labels), np.asarray(classes))
+
+
+def _encoded(labels: Array) -> tuple[Array, Array]:
     kind = labels.dtype.kind
     if kind in "biu" and labels.size:
         low, high = int(labels.min()), int(labels.max())
@@ -142,7 +156,7 @@ def _by_dictionary(labels: Array) -> tuple[Array, Array]:
             if plain.dtype == object:
                 listed = " and ".join(sorted(kind.__name__ for kind in kinds)[:3])
                 raise DataError(f"values of the type {listed}; use numbers or text")
-            return encode_labels(plain)
+            return _encoded(plain)
         except (TypeError, ValueError, DataError) as error:
             raise DataError(f"Unknown label type: y holds objects that are not class labels ({error}).") from error
     if bytes in text and len(text) > 1:

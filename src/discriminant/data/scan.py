@@ -244,9 +244,7 @@ class Scan(PartSource):
             if classes is not None:
                 found, codes = np.asarray(classes), recode(found, np.asarray(codes), np.asarray(classes))
         else:
-            found, codes = encode_labels(np.asarray(y))
-            if len(codes) != n:
-                raise DataError(f"y has {len(codes)} labels, and the files hold {n} rows.")
+            found, codes = encode_labels(y, classes, n)
         weight = check_weights(sample_weight, n)
         if self._is_held():
             return make_blocks(self.whole(), np.asarray(codes), weight), found

@@ -18,10 +18,10 @@ import numpy as np
 
 from discriminant.data.blocks import ArrayBlocks, make_blocks
 from discriminant.data.check import check_weights
-from discriminant.data.labels import encode_labels, recode
+from discriminant.data.labels import encode_labels
 from discriminant.data.rows import Rows
 from discriminant.docstrings import Entries
-from discriminant.errors import DataError, MismatchError
+from discriminant.errors import MismatchError
 from discriminant.protocols import Array
 
 if TYPE_CHECKING:  # loaded with the first category
@@ -238,15 +238,8 @@ class RowSource(PartSource):
         return self.rows.dtype
 
     def training(self, y: Any, sample_weight: Any, classes: Array | None) -> tuple[ArrayBlocks, Array]:
-        n = self.shape[0]
-        if y is None:
-            raise DataError("y is None: hand over a label for each row of X.")
-        found, codes = encode_labels(np.asarray(y))
-        if len(codes) != n:
-            raise DataError(f"X has {n} rows and y has {len(codes)}: inconsistent numbers of samples.")
-        if classes is not None:
-            found, codes = classes, recode(found, codes, classes)
-        return make_blocks(self.rows, codes, check_weights(sample_weight, n)), found
+        found, codes = encode_labels(y, classes, self.shape[0])
+        return make_blocks(self.rows, codes, check_weights(sample_weight, self.shape[0])), found
 
     def apply(self, function: Callable[[Any], Array], out: Any = None) -> Any:
         return np.concatenate([np.asarray(function(block.design.raw)) for block in make_blocks(self.rows)])

@@ -11,7 +11,6 @@ import numpy as np
 
 from discriminant.data import ArrayBlocks, encode_labels, make_blocks
 from discriminant.data.check import check_weights
-from discriminant.data.labels import recode
 from discriminant.errors import DataError, DiscriminantWarning, ParameterError, names
 from discriminant.model import LinearDiscriminant
 from discriminant.protocols import Array, Certificate
@@ -137,9 +136,7 @@ def make_sample(
     names: Sequence[str] | None = None, basis: Any = None,
 ) -> Sample:  # fmt: skip
     """Rows in memory with their labels; ``classes``: the labels known already, of which these rows may hold a part."""
-    found, codes = encode_labels(labels)
-    if classes is not None:
-        found, codes = classes, recode(found, codes, classes)
+    found, codes = encode_labels(labels, classes)
     require_two(found)
     weight = check_weights(sample_weight, rows.shape[0], codes if classes is None else None)
     return Sample(make_blocks(rows, codes, weight), codes, weight, Schema(found, rows.dtype, names, basis))
