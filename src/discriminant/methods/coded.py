@@ -19,7 +19,7 @@ from discriminant.criteria import Pointwise, Softmax, make_criterion
 from discriminant.data import as_rows
 from discriminant.data.rows import FrameRows
 from discriminant.errors import MismatchError
-from discriminant.methods.fit import Fit, Note, Sample, Schema, cast, make_sample
+from discriminant.methods.fit import Fit, Note, Sample, Schema, editable_state, make_sample
 from discriminant.methods.parts import class_weights, fit_together, link_of
 from discriminant.model import LinearDiscriminant
 from discriminant.optimize import progress
@@ -149,11 +149,9 @@ def _joined(method: Codable, task: Assignment, fits: list[Fit]) -> Fit:
     discriminant = LinearDiscriminant(
         A, schema.classes, coding=coding, feature_names=schema.names, center=center, link=link, basis=schema.basis
     )
-    arrays = cast({"coef_": discriminant.coef, "intercept_": discriminant.intercept}, schema.dtype)
     steps = [fit.state["n_iter_"] for fit in fits]
-    state = {
-        "classes_": schema.classes, "coding_": task.coding, "criterion_": task.criterion,
-        "discriminant_": discriminant, **arrays, "_kept": tuple(value.copy() for value in arrays.values()),
+    state = editable_state(discriminant, schema) | {
+        "coding_": task.coding, "criterion_": task.criterion,
         "n_iter_": steps[0] if len(fits) == 1 else np.max([np.max(step) for step in steps]),
         "certificate_": _together([fit.certificate for fit in fits]),
         "history_": fits[0].state.get("history_", History()) if len(fits) == 1 else History(),

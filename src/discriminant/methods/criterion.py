@@ -19,7 +19,7 @@ from discriminant.criteria import Logistic as LogisticCriterion
 from discriminant.criteria import Pointwise
 from discriminant.data import ArrayBlocks, as_rows, require_finite
 from discriminant.errors import DataError, counted
-from discriminant.methods.fit import Fit, Note, Sample, cast
+from discriminant.methods.fit import Fit, Note, Sample, linear_state
 from discriminant.methods.least_squares import needed_coding
 from discriminant.methods.parts import class_weights, link_of, prepare_optimizer, starting_weights
 from discriminant.methods.units import in_units_of_X, own_units, scale_notes, weight_notes
@@ -204,11 +204,8 @@ class CriterionMethod(ABC):
             A, schema.classes, coding=None if coding is None else needed_coding(coding), feature_names=schema.names,
             center=center, link=None if coding is None else link_of(objective.criterion, coding), basis=schema.basis,
         )  # fmt: skip
-        state = {"classes_": schema.classes, "criterion_": objective.criterion, "discriminant_": discriminant}
-        state |= {} if coding is None else {"coding_": coding}
-        return discriminant, state | cast(
-            {"coef_": discriminant.coef, "intercept_": discriminant.intercept}, schema.dtype
-        )
+        parts = {"criterion_": objective.criterion} | ({} if coding is None else {"coding_": coding})
+        return discriminant, linear_state(discriminant, schema) | parts
 
     def certify_solution(self, task: Task, solution: Solution) -> Certificate:
         """What is proved of the end of the run."""

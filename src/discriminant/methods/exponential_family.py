@@ -17,10 +17,9 @@ from discriminant.arrays import is_sparse
 from discriminant.data import require_finite
 from discriminant.errors import DataError, ParameterError, capital, columns, names
 from discriminant.gaussian.exponential_family import FAMILIES, ClassSumKernel, ClassSums, Natural, in_support, natural
-from discriminant.methods.fit import Fit, Sample, Schema, cast
-from discriminant.methods.moments import MomentMethod, class_priors
+from discriminant.methods.fit import Fit, Sample, Schema, linear_state
+from discriminant.methods.moments import MomentMethod, class_priors, posterior_discriminant
 from discriminant.methods.parameters import method, parameter_list
-from discriminant.model import LinearDiscriminant
 from discriminant.protocols import Array, Certificate
 
 VALUES = {"bernoulli": "0 and 1"} | dict.fromkeys(("multinomial", "poisson", "exponential"), "numbers from 0 on")
@@ -64,24 +63,15 @@ class ExponentialFamily(ExponentialFamilyParameters, MomentMethod[ClassSums]):
         return bool((moments.weight > 0).all())
 
     def learn(self, moments: ClassSums, schema: Schema, sample: Sample | None = None) -> Fit:
-        classes = schema.classes
-        priors = class_priors(self.priors, moments, classes)
+        priors = class_priors(self.priors, moments, schema.classes)
         families = self._families(moments.n_features, schema.names)
         found = self._natural(moments, families)
         if found.edge.any():
             _refuse_certainty(found.edge, families, schema)
-        two = len(classes) == 2
         A = np.vstack([np.log(priors) - found.partition.sum(axis=1), found.theta.T])
-        discriminant = LinearDiscriminant(
-            A[:, 1:] - A[:, :1] if two else A, classes, feature_names=schema.names,
-            link="sigmoid" if two else "softmax", basis=schema.basis,
-        )  # fmt: skip
-        state = {
-            "classes_": classes, "priors_": priors, "moments_": moments, "discriminant_": discriminant,
-            "families_": families,
-        }  # fmt: skip
-        arrays = {"coef_": discriminant.coef, "intercept_": discriminant.intercept, "means_": found.mean}
-        return Fit(self, discriminant, state | cast(arrays, schema.dtype))
+        discriminant = posterior_discriminant(A, schema)
+        state = linear_state(discriminant, schema, means_=found.mean)
+        return Fit(self, discriminant, state | {"priors_": priors, "moments_": moments, "families_": families})
 
     def certify(self, state: Mapping[str, Any]) -> Certificate:
         """J = −(1/N) Σ ln p(x, C) but for the part ln h(x) that all classes share, of the rows without those added."""

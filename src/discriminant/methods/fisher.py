@@ -27,7 +27,7 @@ from discriminant.gaussian.projection import (
     two_class_weights,
 )
 from discriminant.geometry.affine import AffineMap
-from discriminant.methods.fit import Fit, Note, Sample, Schema, cast
+from discriminant.methods.fit import Fit, Note, Sample, Schema, linear_state
 from discriminant.methods.moments import (
     MomentMethod,
     class_priors,
@@ -94,18 +94,17 @@ class Fisher(FisherParameters, MomentMethod[ClassMoments]):
         axes = np.vstack([-projection.centre, projection.matrix])
         if "threshold_" in found:
             found["score_threshold_"] = -float(discriminant.intercept[0])
-        state = {
-            "classes_": classes, "priors_": priors, "moments_": moments, "discriminant_": discriminant, **found,
+        state = linear_state(
+            discriminant, schema, scalings_=projection.matrix, explained_variance_ratio_=projection.shares,
+            projected_means_=projection.means - projection.centre, means_=moments.class_means,
+            xbar_=moments.origin + moments.unit * (priors @ moments.means),
+        ) | {
+            "priors_": priors, "moments_": moments, **found,
             "_map": AffineMap(axes, projection.origin, schema.basis, feature_names=discriminant.feature_names),
             "_n_features_out": projection.matrix.shape[1],
             "criterion_": projection.criterion(moments.weight), "eigenvalues_": projection.ratios,
         }  # fmt: skip
-        arrays = {
-            "coef_": discriminant.coef, "intercept_": discriminant.intercept, "scalings_": projection.matrix,
-            "explained_variance_ratio_": projection.shares, "projected_means_": projection.means - projection.centre,
-            "means_": moments.class_means, "xbar_": moments.origin + moments.unit * (priors @ moments.means),
-        }  # fmt: skip
-        return Fit(self, discriminant, state | cast(arrays, schema.dtype), tuple(notes))
+        return Fit(self, discriminant, state, tuple(notes))
 
     def certify(self, state: Mapping[str, Any]) -> Certificate:
         """J is minus the criterion, whose largest value is the sum of all eigenvalues of S_W⁻¹ S_B."""

@@ -150,6 +150,18 @@ def require_two(classes: Array) -> None:
         )
 
 
+def linear_state(model: LinearDiscriminant, schema: Schema, **more: Array) -> dict[str, Any]:
+    """The attributes of a fit that decides by these weights; ``more``: arrays beside them."""
+    arrays = {"coef_": model.coef, "intercept_": model.intercept} | more
+    return {"classes_": schema.classes, "discriminant_": model} | cast(arrays, schema.dtype)
+
+
+def editable_state(model: LinearDiscriminant, schema: Schema, **more: Array) -> dict[str, Any]:
+    """The same where users may set ``coef_`` and ``intercept_``: with copies of both, by which that is seen."""
+    state = linear_state(model, schema, **more)
+    return state | {"_kept": (state["coef_"].copy(), state["intercept_"].copy())}
+
+
 def cast(values: Mapping[str, Any], dtype: Any) -> dict[str, Array]:
     """Arrays of a fit in the type of its results; those whose numbers it cannot hold stay as they are."""
     if dtype == np.float64:

@@ -25,11 +25,12 @@ from discriminant.gaussian.covariance import Covariance, Dense, optimal_shrinkag
 from discriminant.gaussian.moments import ClassMoments
 from discriminant.gaussian.weights import fisher_directions, linear_weights
 from discriminant.gaussian.whiten import Whitened
-from discriminant.methods.fit import Fit, Note, Sample, Schema, cast
+from discriminant.methods.fit import Fit, Note, Sample, Schema, linear_state
 from discriminant.methods.moments import (
     MomentMethod,
     class_priors,
     near_collinearity_notes,
+    posterior_discriminant,
     rank_notes,
     read_moments,
     require_rows,
@@ -39,7 +40,6 @@ from discriminant.methods.moments import (
     wide_notes,
 )
 from discriminant.methods.parameters import method, parameter_list
-from discriminant.model import LinearDiscriminant
 from discriminant.protocols import Array, Certificate, FindsCovariance
 
 SHRINKAGES = ("ledoit-wolf", "oas")
@@ -186,10 +186,9 @@ class Linear(LinearParameters, GaussianMethod):
     def learn(
         self, moments: ClassMoments, schema: Schema, sample: Sample | None = None, robust: Robust | None = None
     ) -> Fit:
-        classes, dtype = schema.classes, schema.dtype
-        priors = class_priors(self.priors, moments, classes)
+        priors = class_priors(self.priors, moments, schema.classes)
         whitened, moments, covariance, notes = self._whitened(moments, schema, sample, robust)
-        most = min(len(classes) - 1, moments.n_features)
+        most = min(len(priors) - 1, moments.n_features)
         if self.n_components is not None and self.n_components > most:
             raise ParameterError(
                 "n_components cannot be larger than min(n_features, n_classes - 1). "
@@ -197,28 +196,21 @@ class Linear(LinearParameters, GaussianMethod):
             )
         count = most if self.n_components is None else self.n_components
         A = linear_weights(whitened, priors, centred=self.solver not in ("lsqr", "eigen"))
-        two = len(classes) == 2
-        discriminant = LinearDiscriminant(
-            A[:, 1:] - A[:, :1] if two else A, classes, feature_names=schema.names, center=whitened.origin,
-            link="sigmoid" if two else "softmax", basis=schema.basis,
-        )  # fmt: skip
-        axes = fisher_directions(whitened, priors)
-        state = {
-            "classes_": classes, "priors_": priors, "moments_": moments, "discriminant_": discriminant, "axes_": axes,
-            "rank_": whitened.rank, "_whitened": whitened, "_max_components": count,
-            "_n_features_out": min(count, axes.matrix.shape[1]),
+        discriminant = posterior_discriminant(A, schema, whitened.origin)
+        axes, kept = fisher_directions(whitened, priors), dict[str, Array]()
+        if self.stores_covariance and moments.rows is None:
+            formed = self._plain_covariance(moments) if covariance is None else covariance
+            kept["covariance_"] = moments.in_units_of_X(formed.matrix())
+        state = linear_state(
+            discriminant, schema, scalings_=axes.matrix, explained_variance_ratio_=axes.shares[:count],
+            means_=moments.class_means, xbar_=moments.origin + moments.unit * (priors @ moments.means), **kept,
+        ) | {
+            "priors_": priors, "moments_": moments, "axes_": axes, "rank_": whitened.rank, "_whitened": whitened,
+            "_max_components": count, "_n_features_out": min(count, axes.matrix.shape[1]),
         }  # fmt: skip
         if covariance is not None:  # else it is worked out of the moments when it is asked for
             state["_residual"] = whitening_residual(whitened, covariance, moments.unit)
-        arrays = {
-            "coef_": discriminant.coef, "intercept_": discriminant.intercept, "scalings_": axes.matrix,
-            "explained_variance_ratio_": axes.shares[:count], "means_": moments.class_means,
-            "xbar_": moments.origin + moments.unit * (priors @ moments.means),
-        }  # fmt: skip
-        if self.stores_covariance and moments.rows is None:
-            formed = self._plain_covariance(moments) if covariance is None else covariance
-            arrays["covariance_"] = moments.in_units_of_X(formed.matrix())
-        return Fit(self, discriminant, state | cast(arrays, dtype), tuple(notes))
+        return Fit(self, discriminant, state, tuple(notes))
 
     # The covariance
 

@@ -21,7 +21,7 @@ from discriminant.gaussian.least_squares import LeastSquares, MarginMoments, lea
 from discriminant.gaussian.moments import ClassMoments, unsummed_moments
 from discriminant.gaussian.row_least_squares import RowLeastSquares, row_least_squares
 from discriminant.gaussian.sparse_least_squares import SparseLeastSquares
-from discriminant.methods.fit import Fit, Note, Sample, Schema, cast
+from discriminant.methods.fit import Fit, Note, Sample, Schema, linear_state
 from discriminant.methods.moments import (
     MomentMethod,
     finite,
@@ -156,12 +156,10 @@ class MinimumSquaredError(LeastSquaresParameters, MomentMethod[ClassMoments]):
             A, classes, coding=needed_coding(coding), feature_names=schema.names, center=moments.origin,
             basis=schema.basis,
         )  # fmt: skip
-        state = {
-            "classes_": classes, "moments_": moments, "_margins": margins, "_problems": problems, "coding_": coding,
-            "targets_": targets, "discriminant_": discriminant,
+        state = linear_state(discriminant, schema) | {
+            "moments_": moments, "_margins": margins, "_problems": problems, "coding_": coding, "targets_": targets
         }  # fmt: skip
-        arrays = {"coef_": discriminant.coef, "intercept_": discriminant.intercept}
-        return Fit(self, discriminant, state | cast(arrays, schema.dtype), tuple(notes))
+        return Fit(self, discriminant, state, tuple(notes))
 
     def _problem(
         self, moments: ClassMoments, blocks: ArrayBlocks | None, margins: MarginMoments | None, members: Array

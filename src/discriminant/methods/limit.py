@@ -17,7 +17,7 @@ from discriminant.data import DenseRows, FrameRows, SparseRows, as_rows
 from discriminant.errors import columns
 from discriminant.inference.limit import MOST_PARAMETERS, LimitingFit, limiting_fit
 from discriminant.inference.separability import OVERLAPPING, SEPARABLE, Separability, of_rows
-from discriminant.methods.fit import Note, Schema, cast
+from discriminant.methods.fit import Note, Schema, editable_state
 from discriminant.model import LinearDiscriminant
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize.automatic import Minimum
@@ -88,10 +88,9 @@ def _limit_state(limit: LimitingFit, schema: Schema, state: Mapping[str, Any]) -
         limit.stand_in, schema.classes, feature_names=schema.names, center=limit.center,
         link=state["discriminant_"].link,
     )  # fmt: skip
-    arrays = cast({"coef_": limit.table[1:].T, "intercept_": limit.table[0]}, schema.dtype)
-    kept = tuple(value.copy() for value in arrays.values())
     names = None if schema.names is None else tuple(map(str, schema.names))
-    return {"limit_": replace(limit, feature_names=names), "discriminant_": stand_in, **arrays, "_kept": kept}
+    state = editable_state(stand_in, schema, coef_=limit.table[1:].T, intercept_=limit.table[0])
+    return state | {"limit_": replace(limit, feature_names=names)}
 
 
 def hard_rows(objective: PointwiseObjective) -> tuple[Any, Array, Array | None, Array | None]:

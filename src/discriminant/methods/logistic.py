@@ -28,7 +28,7 @@ from discriminant.errors import (
     counted,
 )
 from discriminant.methods.coded import Codable, assign, fit_coded, plan_coded
-from discriminant.methods.fit import Fit, Note, Sample, Schema, cast
+from discriminant.methods.fit import Fit, Note, Sample, Schema, editable_state
 from discriminant.methods.parameters import method, parameter_list
 from discriminant.methods.parts import class_weights, prepare_optimizer, require_known_weights, starting_weights
 from discriminant.model import LinearDiscriminant
@@ -480,9 +480,7 @@ def weights_state(A: Array, center: Array | None, schema: Schema) -> dict[str, A
     """The attributes that hold these weights."""
     link = "sigmoid" if len(schema.classes) == 2 else "softmax"
     model = LinearDiscriminant(A, schema.classes, feature_names=schema.names, center=center, link=link)
-    arrays = cast({"coef_": model.coef, "intercept_": model.intercept}, schema.dtype)
-    kept = tuple(value.copy() for value in arrays.values())
-    return {"classes_": schema.classes, "discriminant_": model, **arrays, "_kept": kept}
+    return editable_state(model, schema)
 
 
 def certify_fit(fit: Minimum, tol: float, penalised: bool) -> Certificate:

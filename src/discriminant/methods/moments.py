@@ -19,6 +19,7 @@ from discriminant.gaussian.moments import ClassMoments, class_moments, mapped_mo
 from discriminant.gaussian.row_space import is_wide
 from discriminant.gaussian.whiten import Again, Whitened, whiten_moments
 from discriminant.methods.fit import Fit, Note, Sample, Schema
+from discriminant.model import LinearDiscriminant
 from discriminant.protocols import Array, Certificate
 
 if TYPE_CHECKING:  # a first fit does not wait for the optimizers, nor for densities, which it does not use
@@ -149,6 +150,15 @@ def class_priors(given: Any, moments: ClassMoments | ClassSums, classes: Array) 
             f"{classes_are(list(classes[priors == 0]), 'has', 'have')} prior 0; leave their rows out instead."
         )
     return priors
+
+
+def posterior_discriminant(A: Array, schema: Schema, center: Array | None = None) -> LinearDiscriminant:
+    """The discriminant of log posteriors A (1+d, K) up to what all classes share; of two classes of their log odds."""
+    two = len(schema.classes) == 2
+    return LinearDiscriminant(
+        A[:, 1:] - A[:, :1] if two else A, schema.classes, feature_names=schema.names, center=center,
+        link="sigmoid" if two else "softmax", basis=schema.basis,
+    )  # fmt: skip
 
 
 # What whitened covariances tell

@@ -34,7 +34,7 @@ from discriminant.data.threads import ordered_map
 from discriminant.data.working_columns import AllColumns
 from discriminant.errors import DataError, ParameterError
 from discriminant.methods.coded import Codable, fit_coded, plan_coded
-from discriminant.methods.fit import Fit, Note, Sample, cast
+from discriminant.methods.fit import Fit, Note, Sample, editable_state
 from discriminant.methods.parameters import method, parameter_list
 from discriminant.methods.parts import class_weights
 from discriminant.model import LinearDiscriminant
@@ -216,10 +216,7 @@ class SupportVectors(SVCParameters, Codable):
 def _state(A: Array, sample: Sample) -> dict[str, Any]:
     """The attributes that hold these weights."""
     schema = sample.schema
-    model = LinearDiscriminant(A, schema.classes, feature_names=schema.names)
-    arrays = cast({"coef_": model.coef, "intercept_": model.intercept}, schema.dtype)
-    kept = tuple(value.copy() for value in arrays.values())
-    return {"classes_": schema.classes, "discriminant_": model, **arrays, "_kept": kept}
+    return editable_state(LinearDiscriminant(A, schema.classes, feature_names=schema.names), schema)
 
 
 def ridge_fit(
