@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from discriminant.errors import ParameterError, as_numbers
-from discriminant.estimators.closed_summaries import FisherInference
 from discriminant.estimators.parameters import COUNT, NOT_NEGATIVE, Among, parameters
+from discriminant.estimators.projecting import ProjectingClassifier
 from discriminant.gaussian.projection import THRESHOLDS, trace_criterion
 from discriminant.geometry.affine import AffineMap
 from discriminant.methods.fisher import Fisher, FisherParameters
+from discriminant.methods.moments import whiten_within
 from discriminant.model import LinearDiscriminant
 from discriminant.protocols import Array
+
+if TYPE_CHECKING:  # loaded with the first table, not with the first fit
+    from discriminant.inference.linear_summary import GaussianFit
+
+NOTE = (
+    "The direction is Σ⁻¹ times the difference of the means; its errors are those of Gaussian classes with one "
+    "covariance. The intercept follows from the threshold asked for and is given without."
+)
 
 
 @parameters(
@@ -25,7 +33,7 @@ from discriminant.protocols import Array
     n_components=[None, COUNT],
     tol=[None, NOT_NEGATIVE],
 )
-class FisherDiscriminant(FisherParameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, FisherInference):
+class FisherDiscriminant(FisherParameters, ProjectingClassifier):
     """Fisher's linear discriminant: a projection, and a decision on it.
 
     The axes W maximise Tr{(WᵗS_W W)⁻¹ (WᵗS_B W)}, the spread between the classes over that within; for two classes
@@ -92,20 +100,14 @@ class FisherDiscriminant(FisherParameters, ClassNamePrefixFeaturesOutMixin, Tran
     """
 
     _kind = Fisher
-
     discriminant_: LinearDiscriminant = field(init=False)
     coef_: Array = field(init=False)
     _map: AffineMap = field(init=False)
-    _n_features_out: int = field(init=False)
+    _slopes_only = True
 
-    def transform(self, X: Any) -> Array:
-        """Coordinates on the axes, measured from the overall mean.
-
-        >>> FisherDiscriminant().fit(iris.X, iris.y).transform(iris.X).shape
-        (150, 2)
-        """
-        rows = self._checked(X)
-        return self._map.apply(_itself, rows, self._n_features_out, self._dtype())
+    @property
+    def _axes(self) -> AffineMap:
+        return self._map
 
     @property
     def predict_proba(self) -> Any:
@@ -114,6 +116,18 @@ class FisherDiscriminant(FisherParameters, ClassNamePrefixFeaturesOutMixin, Tran
             "FisherDiscriminant assumes no densities, so that its scores are not probabilities. Use "
             "LinearDiscriminantAnalysis, or calibrate it (sklearn.calibration.CalibratedClassifierCV)."
         )
+
+    def _gaussian_fit(self, by_formula: bool) -> tuple[GaussianFit, str]:
+        from discriminant.inference.linear_summary import GaussianFit
+
+        if len(self.classes_) != 2 or self.direction != "fisher":
+            raise ParameterError(
+                "summary is about Fisher's one direction for two classes; for more, LinearDiscriminantAnalysis has one."
+            )
+        moments = self.moments_
+        white = whiten_within(moments, moments.total, self.tol)
+        fit = GaussianFit(white.matrix, white.means, white.origin, moments.weight, moments.total - 2, True)
+        return fit, NOTE
 
     # The scatter matrices, in the units of X
 
@@ -158,7 +172,3 @@ class FisherDiscriminant(FisherParameters, ClassNamePrefixFeaturesOutMixin, Tran
                 f"directions has {self.moments_.n_features} finite numbers for each; it has shape {W.shape}."
             )
         return trace_criterion(self.moments_, W[:, None] if W.ndim == 1 else W)
-
-
-def _itself(z: Array) -> Array:
-    return z

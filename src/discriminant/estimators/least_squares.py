@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from discriminant.arguments import SEED, SHARE, among, checked, number
 from discriminant.arrays import as_dense, in_memory
 from discriminant.codings import ClassCoding
 from discriminant.data import map_rows
 from discriminant.decision.rule import Rule
-from discriminant.errors import ParameterError
-from discriminant.estimators.closed_summaries import LeastSquaresInference
+from discriminant.errors import DataError, ParameterError
 from discriminant.estimators.gaussian import require_rows_of_fit
+from discriminant.estimators.inferential import plain_weights
 from discriminant.estimators.inputs import all_or_nothing
+from discriminant.estimators.moments import MomentClassifier
 from discriminant.estimators.parameters import NOT_NEGATIVE, POSITIVE, Named, parameters
 from discriminant.gaussian.least_squares import MarginMoments
+from discriminant.gaussian.moments import ClassMoments
 from discriminant.methods.least_squares import (
     CODINGS,
     LeastSquaresParameters,
     MinimumSquaredError,
     Problem,
+    Solved,
     class_margins,
     merged,
     needed_coding,
@@ -31,13 +35,17 @@ from discriminant.methods.least_squares import (
 from discriminant.model import LinearDiscriminant
 from discriminant.protocols import Array, Block
 
+if TYPE_CHECKING:  # loaded with the first table, not with the first fit
+    from discriminant.inference.linear_summary import Ols
+    from discriminant.inference.summary import Summary
+
 
 @parameters(
     coding=[Named(*CODINGS), ClassCoding, "array-like"],
     alpha=[NOT_NEGATIVE],
     margin=[None, POSITIVE, "array-like"],
 )
-class LeastSquaresClassifier(LeastSquaresParameters, LeastSquaresInference):
+class LeastSquaresClassifier(LeastSquaresParameters, MomentClassifier):
     """Minimum squared error: the linear discriminant a = Y†b, with ridge and any target coding.
 
     argmin Σ w ½‖z − t‖² + α/2 ‖w‖² over z = Y A, in closed form from one pass (Duda, Hart and Stork 5.8, PRML 4.1.3).
@@ -87,6 +95,7 @@ class LeastSquaresClassifier(LeastSquaresParameters, LeastSquaresInference):
     targets_: Array = field(init=False)
     coef_: Array = field(init=False)
     discriminant_: LinearDiscriminant = field(init=False)
+    moments_: ClassMoments = field(init=False)
     _margins: MarginMoments | None = field(init=False)
     _problems: list[Problem] = field(init=False)
 
@@ -134,6 +143,107 @@ class LeastSquaresClassifier(LeastSquaresParameters, LeastSquaresInference):
             "Least-squares outputs may lie outside [0, 1] and are not probabilities. Use LinearDiscriminantAnalysis or "
             "a logistic regression, or calibrate this model (sklearn.calibration.CalibratedClassifierCV)."
         )
+
+    # Inference
+
+    @checked(
+        covariance=among("model", "HC0", "HC1", "HC2", "HC3"),
+        intervals=among("wald", "bootstrap"),
+        level=SHARE,
+        draws=number(20, whole=True),
+        random_state=SEED,
+    )
+    def summary(
+        self,
+        X: Any = None,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        covariance: str = "model",
+        intervals: str = "wald",
+        level: float = 0.95,
+        draws: int = 200,
+        random_state: int = 0,
+    ) -> Summary:
+        """Estimates, standard errors, t-tests and intervals of the weights of each output, as a table.
+
+        Parameters
+        ----------
+        covariance : {"model", "HC0", "HC1", "HC2", "HC3"}, default="model"
+            With one variance of the residuals, or robust.
+        intervals : {"wald", "bootstrap"}, default="wald"
+            From Student's t, or from refits on rows drawn with replacement.
+        random_state : int, default=0
+            Seed of the bootstrap.
+
+        >>> X, y = iris.X[50:], iris.y[50:]
+        >>> table = LeastSquaresClassifier().fit(X, y).summary(X, y)
+        >>> table.estimate.shape, bool((table.low < table.estimate).all())
+        ((5,), True)
+        """
+        from discriminant.inference.linear_summary import ols_summary
+
+        check_is_fitted(self)
+        if self._margins is not None or len(self._problems) > 1:
+            raise ParameterError("summary is defined where every row takes part in every output, without row margins.")
+        problem, targets = self._problems[0][0], in_memory(self.targets_)
+        if covariance != "model" and (X is None or problem.penalised):
+            raise DataError("HC covariances need the rows: call summary(X, y, covariance=...), of an unpenalised fit.")
+        fit = self._ols(problem, targets)
+        A = plain_weights(self.discriminant_)
+        outcomes = self.classes_[1:] if A.shape[1] == 1 else self.classes_[: A.shape[1]]
+        named = self.discriminant_.names, outcomes
+        notes = []
+        if problem.rank < self.moments_.n_features:
+            notes.append(
+                "Some columns are collinear: their weights come from the pseudo-inverse, and so do the errors."
+            )
+        meat = None if covariance == "model" else self._meat(problem, fit, A, covariance, (X, y, sample_weight))
+        table = ols_summary(fit, A, named, level, covariance, meat, notes)
+        if intervals != "bootstrap":
+            return table
+        from discriminant.estimators.bootstrap import bootstrap_summary
+
+        def outputs(model: Any) -> Array:
+            return plain_weights(model.discriminant_).T.ravel()
+
+        return bootstrap_summary(self, outputs, table, (X, y, sample_weight), draws, random_state)
+
+    def _ols(self, problem: Solved, targets: Array) -> Ols:
+        from discriminant.inference.linear_summary import Ols
+
+        white, total = problem.whitened, problem.total
+        r = white.rank
+        M = np.zeros((1 + len(white.matrix), 1 + r))
+        M[0, 0], M[0, 1:], M[1:, 1:] = 1.0, -(white.origin @ white.matrix) - problem.centre, white.matrix
+        mean = problem.shares @ targets
+        tss = total * (problem.energy @ targets**2 - mean**2)
+        ridge = float(self.alpha)
+        slopes = np.square(self.discriminant_.coef).sum(axis=1)
+        rss = np.array([2 * total * problem.optimality(targets[:, [j]])[0] for j in range(targets.shape[1])])
+        return Ols(M, total, 1 + r, rss - ridge * slopes, tss, ridge)
+
+    def _meat(self, problem: Solved, fit: Ols, A: Array, kind: str, rows: tuple[Any, Any, Any]) -> Array:
+        """Σ w ω e² u uᵗ of each output, u = [1, v]."""
+        sample = self._sample(*rows, self.classes_)
+        total = sample.total
+        if abs(total - fit.total) > 1e-6 * fit.total:
+            raise DataError(
+                f"The fit saw a total weight of {fit.total:g} and these rows have {total:g}; give its own rows."
+            )
+
+        def kernel(block: Block) -> Array:
+            values = block.design.dense()
+            v = problem._centred(values)
+            u = np.c_[np.ones(len(v)), v]
+            weight = np.ones(len(v)) if block.weight is None else block.weight
+            e = in_memory(self.targets_)[np.asarray(block.target, dtype=np.intp)] - (values @ A[1:] + A[0])
+            slack = 1 - np.einsum("ij,ij->i", u, u) / fit.total
+            factor = weight / {"HC2": slack, "HC3": slack**2}.get(kind, np.ones(1))
+            return np.stack([(u * (factor * e[:, j] ** 2)[:, None]).T @ u for j in range(e.shape[1])])
+
+        found = sample.blocks.reduce(kernel)
+        return np.asarray(found * (fit.total / (fit.total - fit.rank)) if kind == "HC1" else found)
 
     # Leave-one-out
 

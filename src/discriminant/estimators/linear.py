@@ -4,23 +4,31 @@ from __future__ import annotations
 
 from dataclasses import field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from discriminant.arrays import in_memory
-from discriminant.data import map_rows, require_finite
 from discriminant.data.sources import find_source
 from discriminant.errors import NotAvailableError, ParameterError
-from discriminant.estimators.closed_summaries import GaussianInference
-from discriminant.estimators.gaussian import Deletion
+from discriminant.estimators.gaussian import Deletion, GaussianClassifier
+from discriminant.estimators.inferential import Uncertain
 from discriminant.estimators.inputs import available_if
 from discriminant.estimators.parameters import COUNT, FRACTION, NOT_NEGATIVE, Among, parameters
+from discriminant.estimators.projecting import ProjectingClassifier
 from discriminant.gaussian.leave_one_out import LinearDeletion
 from discriminant.gaussian.weights import Directions
+from discriminant.geometry.affine import AffineMap
 from discriminant.methods.gaussian import SHRINKAGES, Linear, LinearParameters
 from discriminant.protocols import Array
+
+if TYPE_CHECKING:  # loaded with the first table, not with the first fit
+    from discriminant.inference.linear_summary import GaussianFit
+
+NOTE = (
+    "Standard errors are those of large samples when the classes are Gaussian with one covariance; they say nothing "
+    "where that is false. intervals='bootstrap' does not assume it."
+)
 
 
 @parameters(
@@ -29,9 +37,7 @@ from discriminant.protocols import Array
     n_components=[None, COUNT],
     tol=[None, NOT_NEGATIVE],
 )
-class LinearDiscriminantAnalysis(
-    LinearParameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, GaussianInference
-):
+class LinearDiscriminantAnalysis(LinearParameters, Uncertain, ProjectingClassifier, GaussianClassifier):
     """Gaussian classes with a common covariance: linear boundaries, posteriors, discriminant axes.
 
     g_k(x) = m_kᵗΣ⁻¹x − ½ m_kᵗΣ⁻¹m_k + ln P(C_k), with Σ pooled over the classes; the posteriors are the softmax of g
@@ -114,45 +120,28 @@ class LinearDiscriminantAnalysis(
         source = find_source(self.coef_)
         return found if source is None else source.native(found)  # type: ignore[no-any-return]
 
-    def transform(self, X: Any) -> Array:
-        """Coordinates on the discriminant axes: within-class variance 1, overall mean 0.
-
-        >>> LinearDiscriminantAnalysis(n_components=1).fit(iris.X, iris.y).transform(iris.X).shape
-        (150, 1)
-        """
-        rows = self._mapped(self._checked(X))
-        axes = self.axes_
-        count = self._max_components
+    @property
+    def _axes(self) -> AffineMap:
+        axes, count = self.axes_, self._max_components
         matrix = axes.matrix[:, :count]
         # scikit-learn's eigen solver measures from zero, the others from the overall mean.
-        start = -(axes.origin @ matrix) if self.solver == "eigen" else axes.centre[:count]
+        start = axes.origin @ matrix if self.solver == "eigen" else -axes.centre[:count]
+        names = self.discriminant_.feature_names
+        return AffineMap(np.vstack([start, matrix]), axes.origin, self._basis, feature_names=names)
 
-        def project(design: Any) -> Array:
-            return np.asarray((design.dense() - axes.origin) @ matrix - start)
+    def _gaussian_fit(self, by_formula: bool) -> tuple[GaussianFit, str]:
+        from discriminant.inference.linear_summary import GaussianFit
 
-        projected = map_rows(project, rows, matrix.shape[1])
-        if not np.isfinite(projected).all():
-            require_finite(rows, self._feature_names(), estimator=type(self).__name__)
-        return projected.astype(self._dtype(), copy=False)
-
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Array:
-        """Learn from the rows, and project them.
-
-        Parameters
-        ----------
-        **fit_params : dict
-            More arguments of ``fit``.
-
-        Returns
-        -------
-        ndarray of shape (n, m)
-            The projections.
-
-        >>> LinearDiscriminantAnalysis().fit_transform(iris.X, iris.y).shape
-        (150, 2)
-        """
-        projected: Array = self.fit(X, y, **fit_params).transform(X)
-        return projected
+        plain = self._method().plain and not self.shrinkage
+        if not plain and by_formula:
+            raise ParameterError(
+                "Standard errors by formula are for one full covariance without shrinkage; use summary(X, y, "
+                "intervals='bootstrap')."
+            )
+        white, moments = self._whitened, self.moments_
+        total = moments.total - (len(self.classes_) if plain else 0)
+        known = self.priors is not None
+        return GaussianFit(white.matrix, white.means, white.origin, moments.weight, total, known), NOTE
 
     # Leave-one-out
 

@@ -18,11 +18,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discriminant.errors import DataError, ParameterError, names
+from discriminant.errors import DataError
 from discriminant.inference.summary import Summary, tabled
 from discriminant.protocols import Array
 
-HC = ("HC0", "HC1", "HC2", "HC3")
 Names = tuple[Sequence[str], Array]  # of columns and outputs
 
 
@@ -134,12 +133,6 @@ def _pair(fit: GaussianFit, b: Array, middle: Array, k: int, m: int) -> Array:
     if not fit.given_priors:
         out[0, 0] += first + own
     return out
-
-
-def check_kind(covariance: str, options: Sequence[str]) -> None:
-    """Refuse a covariance that is not among the options."""
-    if covariance not in options:
-        raise ParameterError(f"covariance is {covariance!r}; choose among {names(list(options))}.")
 
 
 def gaussian_summary(

@@ -39,8 +39,8 @@ from discriminant.thresholds import BLAS_PRODUCT, LEAST_STEPS, ROW_SPACE_COLUMNS
 if TYPE_CHECKING:
     from discriminant.optimize.choose import Choice
 
-# For any targets; the classes that take part; the outputs that it solves
-Problem = tuple[LeastSquares | RowLeastSquares | SparseLeastSquares, Array, Array]
+Solved = LeastSquares | RowLeastSquares | SparseLeastSquares  # for any targets
+Problem = tuple[Solved, Array, Array]  # with the classes that take part, and the outputs that it solves
 
 
 @parameter_list
@@ -163,7 +163,7 @@ class MinimumSquaredError(LeastSquaresParameters, MomentMethod[ClassMoments]):
 
     def _problem(
         self, moments: ClassMoments, blocks: ArrayBlocks | None, margins: MarginMoments | None, members: Array
-    ) -> LeastSquares | RowLeastSquares | SparseLeastSquares:
+    ) -> Solved:
         if moments.unsummed is not None:
             return SparseLeastSquares(moments, members, float(self.alpha), self.steps(moments.unsummed.blocks))
         if moments.rows is not None:
