@@ -13,11 +13,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from discriminant.arrays import as_dense, in_memory
-from discriminant.data.sources import find_source
 from discriminant.decision import Rule
 from discriminant.docstrings import documented
-from discriminant.errors import DataError, MismatchError, NotAvailableError
-from discriminant.estimators.inputs import available_if, is_table
+from discriminant.errors import NotAvailableError
+from discriminant.estimators.inputs import available_if
 from discriminant.estimators.learner import Learner
 from discriminant.methods.fit import Fit, Sample
 from discriminant.protocols import Array
@@ -50,14 +49,6 @@ class Deciding(Learner):
         """
         rows = self._checked(X)
         return self.discriminant_.scores(rows)
-
-    def _require_rows_and_labels(self, X: Any, y: Any) -> None:
-        """Refuse what a fit with a basis or a coding cannot take."""
-        name = type(self).__name__
-        if find_source(X) is not None:
-            raise MismatchError(f"{name} with a basis or a coding takes rows in memory; leave both out for a source.")
-        if is_table(y):
-            raise DataError(f"{name} with a basis or a coding takes labels, not a table of them.")
 
     def _has_posteriors(self) -> None:
         """Refuse where there are no probabilities: no likelihood was minimised, or no way of the coding leads back."""

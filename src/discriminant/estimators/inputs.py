@@ -19,14 +19,13 @@ from sklearn.utils import column_or_1d, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from discriminant.arrays import is_frame, is_sparse
-from discriminant.data import as_rows
 from discriminant.data.rows import HeldRows, require_rows, require_unique_names
 from discriminant.data.sources import Source, find_source, is_query
 from discriminant.docstrings import documented
 from discriminant.errors import DataError, ScaleWarning, names, require_unmasked, warn
 from discriminant.estimators.callbacks import Callbacks, fit_watched
 from discriminant.estimators.parameters import require_valid
-from discriminant.methods.fit import Fit, Sample, Schema, make_sample, require_two
+from discriminant.methods.fit import Fit, Sample, Schema, require_two
 from discriminant.protocols import Array
 
 if TYPE_CHECKING:  # loaded with the first category and the first formula
@@ -241,25 +240,15 @@ class Inputs(Callbacks):
             self._encoding = found
         return X if self._encoding is None else encode_frame(self._encoding.rules, X)
 
-    def _read_sample(self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Sample:
-        """Training data as blocks of rows with class codes; ``classes``: the labels known already (``partial_fit``)."""
-        source = find_source(X)
-        known = None if classes is None else np.asarray(classes)
-        new = known is None or "n_features_in_" not in vars(self)
-        if source is not None:
-            source = source if new else self._require_columns(source)
-            blocks, found = (source.summed if self._asks_for_sums else source.training)(y, sample_weight, known)
-            if new:
-                self._note_columns(source)
-            require_two(found)
-            return Sample(blocks, blocks.target, blocks.weight, Schema(found, source.dtype, self._column_names()))
-        if y is None and self._formula is not None:
-            y = self._formula.labels(X)
-        if y is None:
-            raise DataError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        rows = as_rows(self._read_rows(X, reset=new))
-        labels = read_labels(y, rows.shape[0])
-        return make_sample(rows, labels, sample_weight, classes=known, names=self._column_names())
+    def _source_sample(self, source: Source, y: Any, sample_weight: Any, classes: Array | None) -> Sample:
+        """Training rows that lie in a file, a Dask collection or on a device."""
+        new = classes is None or "n_features_in_" not in vars(self)
+        source = source if new else self._require_columns(source)
+        blocks, found = (source.summed if self._asks_for_sums else source.training)(y, sample_weight, classes)
+        if new:
+            self._note_columns(source)
+        require_two(found)
+        return Sample(blocks, blocks.target, blocks.weight, Schema(found, source.dtype, self._column_names()))
 
     def _column_names(self) -> list[str] | None:
         """The names of the columns of X, where it had names; of the columns that its categories became."""

@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from discriminant.arrays import in_memory
 from discriminant.data import as_rows
+from discriminant.data.rows import Rows
 from discriminant.data.sources import find_source
 from discriminant.decision.priors import check_priors, shift_log_posteriors
 from discriminant.decision.rule import largest
@@ -210,29 +211,48 @@ class Learner(Classifier, ClassifierMixin, BaseEstimator):
         self._require_fitted()
         return self._read_rows(X, reset=False)
 
-    # φ(x) in place of x
+    # Training rows, with φ(x) in place of x
 
-    def _sample(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Sample:
-        """Training rows in blocks, with a basis φ(x); ``classes``: the labels known already (``partial_fit``)."""
-        if self.basis is None:
+    def _is_coded(self) -> bool:
+        """Whether a basis or a coding asks for rows in memory and for labels."""
+        return self.basis is not None
+
+    def _sample(self, X: Any, y: Any, sample_weight: Any, classes: Array | None = None) -> Sample:
+        """Training rows in blocks; ``classes``: the labels known already (``partial_fit``)."""
+        source = find_source(X)
+        if source is not None:
+            if self._is_coded():
+                raise MismatchError(
+                    f"{type(self).__name__} with a basis or a coding takes rows in memory; leave both out for a "
+                    "source, write φ(x) to the file, or fit a sample."
+                )
             self.__dict__.pop("_features", None)
-            return self._read_sample(X, y, sample_weight, classes)
-        name = type(self).__name__
-        if find_source(X) is not None:
-            raise MismatchError(f"{name} with a basis takes rows in memory; write φ(x) to the file, or fit a sample.")
+            return self._source_sample(source, y, sample_weight, classes)
+        if y is None and self._formula is not None:
+            y = self._formula.labels(X)
         if y is None:
-            raise DataError(f"{name} requires y to be passed, but the target y is None.")
-        given = self._read_rows(X, reset=classes is None or "n_features_in_" not in vars(self))
-        labels = read_labels(y, given.shape[0])
-        if classes is None or self._features is None:
-            self._features = fit_features(self.basis, given, labels)
+            raise DataError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        new = classes is None or "n_features_in_" not in vars(self)
+        given = self._read_rows(X, reset=new)
+        target = self._read_target(y, given.shape[0])
+        if new:
+            self.__dict__.pop("_features", None)
+        if self.basis is not None and self._features is None:
+            self._features = fit_features(self.basis, given, target)
         if self._features is None:
-            return self._read_sample(X, y, sample_weight, classes)
+            return self._sample_of(as_rows(given), target, sample_weight, classes)
         rows = as_rows(self._features.training_rows(given))
-        sample = make_sample(
-            rows, labels, sample_weight, classes=classes, names=self._feature_names(), basis=self._basis
-        )
+        sample = self._sample_of(rows, target, sample_weight, classes)
         return replace(sample, given=(given, self._column_names()))
+
+    def _read_target(self, y: Any, n_rows: int) -> Any:
+        """The labels, one for each row."""
+        return read_labels(y, n_rows)
+
+    def _sample_of(self, rows: Rows, target: Any, sample_weight: Any, classes: Array | None) -> Sample:
+        """The sample of rows in memory."""
+        names = self._feature_names()
+        return make_sample(rows, target, sample_weight, classes=classes, names=names, basis=self._basis)
 
     def _mapped(self, rows: Any) -> Any:
         """φ of checked rows, a block at a time."""

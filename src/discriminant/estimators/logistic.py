@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from discriminant.arrays import is_frame
-from discriminant.data import as_rows, make_blocks, require_finite
+from discriminant.data import make_blocks, require_finite
 from discriminant.data.check import check_weights
 from discriminant.data.rows import Rows
 from discriminant.errors import DataError, classes_are
@@ -227,13 +227,18 @@ class LogisticRegression(LogisticParameters, SparseCoefficients, PriorsAtPredict
             A[0] = 0.0
         return A
 
-    def _sample(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Sample:
-        """Rows with labels, or with class probabilities (n, K), of which a frame's column names are the classes."""
-        if self._is_coded():
-            self._require_rows_and_labels(X, y)
+    def _read_target(self, y: Any, n_rows: int) -> Any:
+        """Labels, or class probabilities (n, K), of which a frame's column names are the classes."""
         if not is_table(y):
-            return super()._sample(X, y, sample_weight, classes)
-        return soft_sample(as_rows(self._read_rows(X, reset=True)), y, sample_weight, self._column_names())
+            return super()._read_target(y, n_rows)
+        if self._is_coded():
+            raise DataError(f"{type(self).__name__} with a basis or a coding takes labels, not a table of them.")
+        return y
+
+    def _sample_of(self, rows: Rows, target: Any, sample_weight: Any, classes: Array | None) -> Sample:
+        if not is_table(target):
+            return super()._sample_of(rows, target, sample_weight, classes)
+        return soft_sample(rows, target, sample_weight, self._column_names())
 
     def _is_coded(self) -> bool:
         return is_coded(self)

@@ -10,11 +10,11 @@ from sklearn.utils.multiclass import type_of_target
 
 from discriminant.arrays import in_memory
 from discriminant.criteria import sigmoid
-from discriminant.data import as_rows, make_blocks
+from discriminant.data import make_blocks
 from discriminant.data.check import check_weights
+from discriminant.data.rows import Rows
 from discriminant.errors import DataError, ParameterError
 from discriminant.estimators.deciding import DiscriminativeClassifier
-from discriminant.estimators.features import fit_features
 from discriminant.estimators.parameters import NOT_NEGATIVE, Among, parameters
 from discriminant.estimators.parts import CODING, OPTIMIZER
 from discriminant.methods.fit import Sample, Schema
@@ -151,14 +151,12 @@ class SigmoidRegressionClassifier(SigmoidParameters, DiscriminativeClassifier):
 
     # Learning
 
-    def _sample(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Sample:
+    def _read_target(self, y: Any, n_rows: int) -> Array:
         """Labels that exclude each other, or an indicator matrix of those that hold."""
-        shape = in_memory(y).shape
-        self._multilabel = len(shape) == 2 and shape[1] > 1
-        if not self._multilabel:
-            return super()._sample(X, y, sample_weight, classes)
-        given = self._read_rows(X, reset=True)
         targets = in_memory(y)
+        self._multilabel = targets.ndim == 2 and targets.shape[1] > 1
+        if not self._multilabel:
+            return np.asarray(super()._read_target(y, n_rows))
         if type_of_target(targets) != "multilabel-indicator" or not np.isin(targets, (0, 1)).all():
             raise DataError(
                 f"y has {targets.shape[1]} columns, which are read as labels that hold (1) or not (0); it holds other "
@@ -166,16 +164,17 @@ class SigmoidRegressionClassifier(SigmoidParameters, DiscriminativeClassifier):
             )
         if self.class_weight is not None:
             raise ParameterError("class_weight has no meaning where labels do not exclude each other; weigh the rows.")
-        if len(targets) != given.shape[0]:
+        if len(targets) != n_rows:
             raise DataError(
-                f"Found input variables with inconsistent numbers of samples: X has {given.shape[0]} rows and y has "
+                f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows and y has "
                 f"{len(targets)}."
             )
         self._label_dtype = targets.dtype
-        weight = check_weights(sample_weight, len(targets))
-        self._features = fit_features(self.basis, given, targets)
-        rows = as_rows(given if self._features is None else self._features.training_rows(given))
-        dtype = np.float32 if getattr(given, "dtype", None) == np.float32 else np.float64
-        schema = Schema(np.arange(targets.shape[1]), dtype, self._feature_names(), self._basis)
-        held = targets.astype(np.float64)
-        return Sample(make_blocks(rows, held, weight), held, weight, schema, (given, self._column_names()))
+        return targets
+
+    def _sample_of(self, rows: Rows, target: Array, sample_weight: Any, classes: Array | None) -> Sample:
+        if not self._multilabel:
+            return super()._sample_of(rows, target, sample_weight, classes)
+        weight, held = check_weights(sample_weight, len(target)), target.astype(np.float64)
+        schema = Schema(np.arange(target.shape[1]), rows.dtype, self._feature_names(), self._basis)
+        return Sample(make_blocks(rows, held, weight), held, weight, schema)

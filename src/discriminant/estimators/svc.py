@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any
 
 from discriminant.estimators.deciding import Deciding, SparseCoefficients
 from discriminant.estimators.parameters import BOOLEAN, POSITIVE, Among, Number, parameters
 from discriminant.estimators.parts import CODING
 from discriminant.methods.coded import is_coded
-from discriminant.methods.fit import Sample
 from discriminant.methods.svc import SupportVectors, SVCParameters
 from discriminant.model import LinearDiscriminant
 
@@ -81,10 +79,8 @@ class LinearSVC(SVCParameters, SparseCoefficients, Deciding):
     def _method(self) -> SupportVectors:
         return self._as(SupportVectors)
 
-    def _sample(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Sample:
-        if is_coded(self):
-            self._require_rows_and_labels(X, y)
-        return super()._sample(X, y, sample_weight, classes)
+    def _is_coded(self) -> bool:
+        return is_coded(self)
 
     def _model(self) -> LinearDiscriminant:
         """The fit; or the discriminant that the user made by setting ``coef_`` or ``intercept_``."""
