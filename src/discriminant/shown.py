@@ -6,6 +6,7 @@ import functools
 import html
 import importlib
 import textwrap
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -54,16 +55,30 @@ def shortened(rows: Sequence[int]) -> list[int | None]:
     return list(rows) if len(rows) <= 2 * ENDS else [*rows[:ENDS], None, *rows[-ENDS:]]
 
 
+def width(text: str) -> int:
+    """How many columns of a terminal a text takes."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if unicodedata.combining(ch) else 2 if unicodedata.east_asian_width(ch) in "WF" else 1 for ch in text)
+
+
+def table_lines(rows: Sequence[Sequence[str]], left: Sequence[bool], rule: bool = False) -> list[str]:
+    """The lines of a table of text whose first row is the head, each column to the left or to the right."""
+    widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
+    sides = [str.ljust if one else str.rjust for one in left]
+    lines = [
+        "  ".join(
+            side(text, len(text) + wide - width(text)) for side, text, wide in zip(sides, row, widths, strict=True)
+        ).rstrip()
+        for row in rows
+    ]
+    return [lines[0], "─" * max(map(width, lines)), *lines[1:]] if rule else lines
+
+
 def aligned(table: Mapping[str, Sequence[str]], left: Iterable[str] = (), rule: bool = False) -> list[str]:
     """The lines of a table of text, numbers to the right and the columns ``left`` to the left."""
     cells = [[name, *values] for name, values in table.items()]
-    widths = [max(map(len, column)) for column in cells]
-    sides = [str.ljust if name in set(left) else str.rjust for name in table]
-    lines = [
-        "  ".join(side(text, width) for side, text, width in zip(sides, row, widths, strict=True)).rstrip()
-        for row in zip(*cells, strict=True)
-    ]
-    return [lines[0], "─" * max(map(len, lines)), *lines[1:]] if rule else lines
+    return table_lines(list(zip(*cells, strict=True)), [name in set(left) for name in table], rule)
 
 
 def html_table(

@@ -9,7 +9,6 @@ import re
 import sys
 import textwrap
 import time
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from discriminant.errors import printable
+from discriminant.shown import table_lines
 
 LONGEST = 48  # characters of a cell
 _OURS = re.compile(r"(\x1b\[[01]m|\n)")
@@ -111,11 +111,6 @@ def bold(text: str) -> str:
     return f"\x1b[1m{text}\x1b[0m" if wanted else text
 
 
-def width(text: str) -> int:
-    """How many columns of a terminal a text takes."""
-    return sum(0 if unicodedata.combining(ch) else 2 if unicodedata.east_asian_width(ch) in "WF" else 1 for ch in text)
-
-
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], mark: int = -1) -> str:
     """A plain table; columns of numbers stand to the right; the row ``mark`` is pointed at.
 
@@ -126,22 +121,10 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], mark: int = -1) ->
       logistic    0.1
     """
     cells = [[shortened(printable(cell)) for cell in row] for row in [head, *rows]]
-    wide = [max(width(row[j]) for row in cells) for j in range(len(head))]
-    right = [all(row[j][:1] in "0123456789+-−–.<" for row in cells[1:] if row[j]) for j in range(len(head))]
-
-    def line(row: Sequence[str]) -> str:
-        parts = []
-        for j, cell in enumerate(row):
-            space = " " * (wide[j] - width(cell))
-            parts.append(space + cell if right[j] else cell + space)
-        return "  ".join(parts).rstrip()
-
-    rule = "─" * (sum(wide) + 2 * (len(head) - 1))
-    lines = [f"  {line(cells[0])}", f"  {rule}"]
-    for i, row in enumerate(cells[1:]):
-        text = ("▸ " if i == mark else "  ") + line(row)
-        lines.append(bold(text) if i == mark else text)
-    return "\n".join(lines)
+    left = [not all(row[j][:1] in "0123456789+-−–.<" for row in cells[1:] if row[j]) for j in range(len(head))]
+    first, rule, *rest = table_lines(cells, left, rule=True)
+    marked = [bold(f"▸ {line}") if i == mark else f"  {line}" for i, line in enumerate(rest)]
+    return "\n".join([f"  {first}", f"  {rule}", *marked])
 
 
 def shortened(text: str) -> str:

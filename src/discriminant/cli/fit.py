@@ -289,15 +289,14 @@ def _bar(trial: Trial, comparison: Comparison) -> str:
 
 def script(given: Namespace, training: Training, method: Method, costs: Array | None = None) -> str:
     """A program that reads the table, decides on its columns, fits the method and, where ``out`` is given, saves it."""
-    text_columns = [*training.categorical, training.target]
-    listed = {"drop": training.drop, "categorical": training.categorical, "na": training.na, "dates": training.dates}
-    options = [f"{name}={list(value)!r}" for name, value in listed.items() if value]
+    na, text_columns = training.columns["na"], [*training.columns["categorical"], training.target]
+    options = [f"{name}={list(value)!r}" for name, value in training.columns.items() if value]
     if method.standardize and training.table.sparse is None:
         options.append("standardize=True")
     extra = "".join(f", {option}" for option in options)
     header = ", header=False" if given.no_header else ""
     header += f", encoding={given.encoding!r}" if given.encoding else ""
-    missing = f".without({training.na!r}, {text_columns!r})" if training.na else ""
+    missing = f".without({na!r}, {text_columns!r})" if na else ""
     weights = f", sample_weight=table.column({training.weighted!r}).values" if training.weighted else ""
     decide = "" if costs is None else f", costs=np.array({costs.tolist()!r})"
     lines = [

@@ -117,8 +117,6 @@ def fit_method(
 
     ``offset``: the last column of X is a known part of the score, whose weight is one.
     """
-    if weights is not None:
-        _require_weights(method)
     if offset:
         return _fit_offset(method, X, labels, feature_names, weights)
     if method.estimator in HOMES and not method.asked:
@@ -130,7 +128,7 @@ def fit_method(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(X, labels, **({} if weights is None else {"sample_weight": weights}))
-    return model, _notes([str(warning.message) for warning in caught], feature_names)
+    return model, _once([_named(str(warning.message), feature_names) for warning in caught])
 
 
 def _fit_offset(
@@ -155,21 +153,6 @@ def _fit_offset(
     coef = np.array(whole.coef)
     state = {**fit.state, "discriminant_": whole, "coef_": coef, "_kept": (coef.copy(), fit.state["_kept"][1])}
     return replace(fit, discriminant=whole, state=state), _once([note.text for note in fit.notes])
-
-
-def _require_weights(method: Method) -> None:
-    import inspect
-
-    taken = [
-        name for name, one in METHODS.items()
-        if "sample_weight" in inspect.signature(getattr(discriminant, one.estimator).fit).parameters
-    ]  # fmt: skip
-    if method.name not in taken:
-        raise ParameterError(f"{method.name} takes no weights of rows; {names(taken, 20)} do.")
-
-
-def _notes(warned: list[str], feature_names: Sequence[str]) -> list[str]:
-    return _once([_named(text, feature_names) for text in warned])
 
 
 def _once(notes: list[str]) -> list[str]:

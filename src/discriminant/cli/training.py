@@ -35,12 +35,9 @@ class Training:
     table: Table  # only the rows that have a label
     labels: Array
     target: str
-    drop: tuple[str, ...] = ()
-    categorical: tuple[str, ...] = ()
-    na: tuple[str, ...] = ()  # values that mean missing
+    columns: dict[str, Any]  # tuples of names: what ``Preprocess.fit`` is told of them: drop, categorical, na, dates
     weighted: str = ""  # the column that says how much each row counts
     offset: str = ""  # the column of known parts of the log odds
-    dates: tuple[str, ...] = ()  # columns of dates to learn from
 
     @property
     def weights(self) -> Array | None:
@@ -59,14 +56,7 @@ class Training:
 
     def rules(self, table: Table | None = None) -> Preprocess:
         """What each column is for, decided on all rows or on some."""
-        found = Preprocess.fit(
-            self.table if table is None else table,
-            self.target,
-            drop=self.drop,
-            categorical=self.categorical,
-            na=self.na,
-            dates=self.dates,
-        )
+        found = Preprocess.fit(self.table if table is None else table, self.target, **self.columns)
         if not self.offset:
             return found
         others = tuple(rule for rule in found.rules if rule.name != self.offset)
@@ -113,8 +103,8 @@ def read_training(given: Namespace, console: Console) -> Training:
             raise DataError(f"The offset's column {offset!r} must hold a number in every row.")
         console.note(f"{offset!r} is added to the log odds with a weight of one, here and in predictions.")
         drop += (offset,) * (offset not in drop)
-    dates = listed(str(vars(given).get("dates", "")))
-    training = Training(table, labels, target, drop, categorical, na, weighted, offset, dates)
+    columns = {"drop": drop, "categorical": categorical, "na": na, "dates": listed(given.dates)}
+    training = Training(table, labels, target, columns, weighted, offset)
     for same in differ_in_case([str(label) for label in training.counts]):
         console.note(
             f"The classes {names(same)} differ only in case and are kept apart; correct the file if they are one."
