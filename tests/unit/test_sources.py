@@ -175,7 +175,7 @@ def test_logistic_regression(source: str, n_classes: int, tmp_path: Path) -> Non
     if labels is None:
         assert certificate.passes <= 6 or source == "held scan"
     # (a − a*)ᵗ H (a − a*) ≤ 2·gap·(1 + …): what the certificate promises about the scores
-    coef, intercept = np.asarray(model.coef_), np.asarray(model.intercept_)
+    coef, intercept = _here(model.coef_), _here(model.intercept_)
     away = X @ (coef - best.coef_).T + (intercept - best.intercept_)
     p = best.predict_proba(X)
     if n_classes == 2:
@@ -220,7 +220,7 @@ def test_batch_descent(source: str, method: str, tmp_path: Path) -> None:
 
     rows, labels = SOURCES[source](tmp_path, X, y)
     model, best = make().fit(rows, labels), make().fit(X, y)
-    np.testing.assert_allclose(model.coef_, best.coef_, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(_here(model.coef_), best.coef_, rtol=1e-8, atol=1e-10)
     assert model.score(rows, labels) == pytest.approx(best.score(X, y), abs=1e-9)
 
 
