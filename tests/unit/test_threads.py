@@ -1,4 +1,4 @@
-"""The pool that reductions share: kept between them, given up at forks, apart where a map runs inside a map."""
+"""Maps over a few threads, of which the caller's is one: order, errors, forks, maps inside maps."""
 
 from __future__ import annotations
 
@@ -13,22 +13,30 @@ import pytest
 from discriminant.data.threads import held_blas, ordered_map, scratch
 
 
-def names(count: int = 6) -> set[str]:
+def both_at_once(count: int = 6) -> set[int]:
+    """The threads of a map whose first two items need each other."""
     barrier = threading.Barrier(2, timeout=20)
 
-    def name(i: int) -> str:
-        if i < 2:  # the first two at the same time, so that two threads are needed
+    def who(i: int) -> int:
+        if i < 2:
             barrier.wait()
-        return threading.current_thread().name
+        return threading.get_ident()
 
-    return set(ordered_map(name, range(count), 2))
+    return set(ordered_map(who, range(count), 2))
 
 
-def test_threads_live_on_from_one_map_to_the_next():
-    first = names()
-    assert len(first) == 2
-    assert all(name.startswith("discriminant") for name in first)
-    assert names() == first
+def test_the_callers_thread_is_one_of_those_of_a_map():
+    for _ in range(2):
+        found = both_at_once()
+        assert len(found) == 2
+        assert threading.get_ident() in found
+
+
+def test_a_map_whose_other_threads_never_begin_is_done_by_the_caller(monkeypatch):
+    """Where the cores are taken, another thread may begin after the map has ended."""
+    monkeypatch.setattr("_thread.start_new_thread", lambda *_: None)
+    found = list(ordered_map(lambda i: (i, threading.get_ident()), range(20), 3))
+    assert found == [(i, threading.get_ident()) for i in range(20)]
 
 
 def test_results_come_in_order_whatever_the_threads_do():
@@ -51,7 +59,7 @@ def test_a_map_inside_a_map_does_not_wait_for_itself():
     assert list(ordered_map(outer, range(6), 2)) == [40 * i + 6 for i in range(6)]
 
 
-def test_an_error_reaches_the_caller_and_the_pool_stays_of_use():
+def test_an_error_reaches_the_caller_and_the_next_map_is_well():
     def fails(i: int) -> int:
         if i == 3:
             raise ValueError("row 3")
@@ -82,7 +90,7 @@ def test_what_has_begun_ends_before_a_map_that_is_left_early_does():
     assert len(ended) == done
 
 
-def test_pool_threads_hold_no_work_space_when_nothing_is_under_way():
+def test_no_thread_holds_work_space_when_nothing_is_under_way():
     held: list[weakref.ref] = []
 
     def work(i: int) -> None:
@@ -93,7 +101,7 @@ def test_pool_threads_hold_no_work_space_when_nothing_is_under_way():
     assert [space() for space in held] == [None] * 8
 
 
-def test_overflow_in_a_pool_thread_stays_silent_map_after_map():
+def test_overflow_in_a_map_stays_silent():
     for _ in range(2):
         found = list(ordered_map(lambda x: np.exp(np.full(3, x)), [1000.0, 2000.0], 2))
         assert np.isinf(found).all()
@@ -113,8 +121,8 @@ def maps_in_a_child() -> bool:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_a_forked_child_has_a_pool_of_its_own():
-    names()
+def test_a_forked_child_has_threads_of_its_own():
+    both_at_once()
     assert maps_in_a_child()
     assert list(ordered_map(abs, range(5), 2)) == list(range(5))
 

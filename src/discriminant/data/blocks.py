@@ -27,7 +27,7 @@ from discriminant.arrays import in_memory
 from discriminant.data.evaluate import FINEST, TiledRequest
 from discriminant.data.labels import count_classes, distinct
 from discriminant.data.rows import DenseRows, Rows, SparseRows, as_rows
-from discriminant.data.threads import drop_scratch, held_blas, ordered_map, workers
+from discriminant.data.threads import held_blas, ordered_map, workers
 from discriminant.protocols import Array, Block, Result
 from discriminant.thresholds import PASS_WORK, SLOT_WORK, THREADED_VALUES, THREADED_WORK
 
@@ -195,9 +195,7 @@ class ArrayBlocks:
         chunks, threads = self._partition(kernel)
         if len(chunks) == 1:
             return self._fold(kernel, chunks[0]) if len(chunks[0]) > 1 else kernel(self.block(*chunks[0][0]))
-        total: Result = added(ordered_map(partial(self._fold, kernel), chunks, threads))
-        drop_scratch()
-        return total
+        return added(ordered_map(partial(self._fold, kernel), chunks, threads))  # type: ignore[no-any-return]
 
     def _fold(self, kernel: Callable[[Block], Result], chunk: list[tuple[int, int]]) -> Result:
         return added(kernel(self.block(start, stop)) for start, stop in chunk)  # type: ignore[no-any-return]
@@ -325,5 +323,4 @@ def map_rows(
     with held_blas(rows.shape[1], n) if serial else contextlib.nullcontext():
         for _ in ordered_map(fill, blocks._chunks(), 1 if serial else blocks._threads()):
             continue
-    drop_scratch()
     return out

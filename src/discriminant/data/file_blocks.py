@@ -31,7 +31,7 @@ from discriminant.data.file_source import FileSource, Part
 from discriminant.data.labels import count_classes
 from discriminant.data.row_sample import RowSample, SampledBlocks, stack
 from discriminant.data.rows import DenseDesign, Rows, SparseDesign, as_design
-from discriminant.data.threads import drop_scratch, most_workers, ordered_map, workers
+from discriminant.data.threads import most_workers, ordered_map, workers
 from discriminant.errors import DataError, ParameterError
 from discriminant.protocols import Array, Block, Result
 
@@ -353,9 +353,7 @@ class FileBlocks(SampledBlocks):
     def reduce(self, kernel: Callable[[Block], Result]) -> Result:
         """Σ_b kernel(b), the parts read ahead on another thread; parts are added first to last."""
         with contextlib.closing(self.rows.walk()) as parts:
-            total: Result = added(ordered_map(partial(self._fold_part, kernel), parts, workers()))
-        drop_scratch()
-        return total
+            return added(ordered_map(partial(self._fold_part, kernel), parts, workers()))  # type: ignore[no-any-return]
 
     def _fold_part(self, kernel: Callable[[Block], Result], part: tuple[int, Any]) -> Result:
         start, rows = part

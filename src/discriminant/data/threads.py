@@ -1,4 +1,4 @@
-"""A small thread pool over row chunks, with BLAS held to one thread inside it.
+"""Row chunks over a few threads, with BLAS held to one thread inside them.
 
 NumPy and BLAS release the interpreter lock, so plain threads give the cores their work.  Measured against BLAS's own
 threads on blocks that fit the cache they are faster (0.39 against 0.6 s for a Gram matrix) and do not collapse when
@@ -8,6 +8,7 @@ the same bits on every machine of the same kind.
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import math
 import os
@@ -15,9 +16,9 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cache
-from typing import Any, TypeVar
+from functools import cache, partial
+from queue import SimpleQueue
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -34,7 +35,7 @@ _known: tuple[int, Any] | None = None
 
 
 class _Local(threading.local):
-    worker = False  # of a pool: starts no threads of its own
+    worker = False  # does items of a map, and starts no threads of its own
 
 
 _local = _Local()
@@ -116,31 +117,107 @@ def held_blas(columns: int, rows: int = 0) -> contextlib.AbstractContextManager[
     return single_threaded_blas() if dear and workers() > 1 else contextlib.nullcontext()
 
 
+class _Task(Generic[Value]):
+    """One item of a map: whoever comes first does it."""
+
+    def __init__(self, function: Callable[[Item], Value], item: Item) -> None:
+        self._work, self._begun, self._ended = partial(function, item), threading.Lock(), threading.Event()
+        self._value: Value
+        self._error: BaseException | None = None
+
+    @property
+    def ended(self) -> bool:
+        return self._ended.is_set()
+
+    def begin(self) -> bool:
+        """Whether it is the caller's to do, or to leave undone."""
+        return self._begun.acquire(blocking=False)
+
+    def run(self) -> None:
+        """Do it, unless somebody has begun it."""
+        if not self.begin():
+            return
+        try:
+            self._value = self._work()
+        except BaseException as error:
+            self._error = error
+        finally:
+            self._ended.set()
+
+    def wait(self) -> None:
+        self._ended.wait()
+
+    def result(self) -> Value:
+        self.wait()
+        if self._error is not None:
+            raise self._error
+        return self._value
+
+
 def ordered_map(function: Callable[[Item], Value], items: Iterable[Item], threads: int) -> Iterator[Value]:
     """``map(function, items)`` over threads, in order, with at most ``threads + 1`` results pending.
 
-    A map inside a map is done by the thread that asks for it: it would wait for itself.
+    The caller's thread is one of them and waits for nothing but what another has begun: where the cores are taken,
+    others begin late or never, and the map takes as long as by one.  A map inside a map is done by the thread that
+    asks for it.
     """
-    if threads <= 1 or _local.worker or (isinstance(items, list | range) and len(items) <= 1):
-        yield from map(function, items)
-        return
-    with single_threaded_blas(), ThreadPoolExecutor(threads, "discriminant", _begin_worker) as pool:
-        pending: deque[Future[Value]] = deque()
+    try:
+        if threads <= 1 or _local.worker or (isinstance(items, list | range) and len(items) <= 1):
+            yield from map(function, items)
+        else:
+            yield from _shared_map(function, items, threads)
+    finally:
+        drop_scratch()
+
+
+def _shared_map(function: Callable[[Item], Value], items: Iterable[Item], threads: int) -> Iterator[Value]:
+    waiting: SimpleQueue[_Task[Value] | None] = SimpleQueue()
+    pending: deque[_Task[Value]] = deque()
+    with single_threaded_blas():
+        for _ in range(threads - 1):
+            _thread.start_new_thread(_work, (waiting,))  # ``Thread.start`` would wait for a core that is free
         try:
             for item in items:
-                pending.append(pool.submit(function, item))
+                pending.append(_Task(function, item))
+                waiting.put(pending[-1])
                 if len(pending) > threads:
-                    yield pending.popleft().result()
+                    yield _first(pending)
             while pending:
-                yield pending.popleft().result()
-        finally:  # left early: what has begun ends before BLAS's limit goes
-            for future in pending:
-                future.cancel()
+                yield _first(pending)
+        finally:
+            for _ in range(threads - 1):
+                waiting.put(None)
+            for task in pending:  # left early: what has begun ends before BLAS's limit goes
+                if not task.begin():
+                    task.wait()
 
 
-def _begin_worker() -> None:
-    _local.worker = True
-    np.seterr(over="ignore", invalid="ignore", divide="ignore")  # this thread's own: found in the sums
+def _first(pending: deque[_Task[Value]]) -> Value:
+    """The result of the first task; until it has ended, this thread does those that nobody has begun."""
+    with _as_one_of_several():
+        for task in pending:
+            if pending[0].ended:
+                break
+            task.run()
+    return pending.popleft().result()
+
+
+def _work(waiting: SimpleQueue[_Task[Any] | None]) -> None:
+    """Another thread's part of a map."""
+    with _as_one_of_several():
+        while (task := waiting.get()) is not None:
+            task.run()
+
+
+@contextlib.contextmanager
+def _as_one_of_several() -> Iterator[None]:
+    """This thread starts no others, and leaves overflow to be found in the sums."""
+    before, _local.worker = _local.worker, True
+    try:
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            yield
+    finally:
+        _local.worker = before
 
 
 def _after_fork() -> None:
@@ -156,19 +233,15 @@ if hasattr(os, "register_at_fork"):
 @contextlib.contextmanager
 def as_worker() -> Iterator[None]:
     """This thread is one of someone else's pool: it starts no threads, and holds BLAS to one."""
-    before, _local.worker = _local.worker, True
-    try:
-        with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            yield
-    finally:
-        _local.worker = before
+    with single_threaded_blas(), _as_one_of_several():
+        yield
 
 
 def scratch(name: str, shape: tuple[int, ...], dtype: Any = np.float64) -> Array:
     """An uninitialised array that this thread keeps under ``name`` and hands out again for the next block.
 
-    Fresh pages cost as much as the arithmetic on them: a block's work space is touched once and reused.  Pool threads
-    end with their reduction; a thread of the user's keeps at most one block's worth.
+    Fresh pages cost as much as the arithmetic on them: a block's work space is touched once and reused.  Other
+    threads end with their reduction; one of the user's keeps at most a block's worth.
     """
     size = math.prod(shape)
     kept: dict[str, Array] = _local.__dict__.setdefault("scratch", {})
