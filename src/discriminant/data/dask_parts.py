@@ -49,6 +49,7 @@ class About:
     sparse: bool
     single: bool  # float32 rows
     classes: Array
+    counts: Array  # (2, K): rows and weight of each of these
     weighted: bool
 
 
@@ -88,14 +89,14 @@ def prepare(rows: Any, y: Any, weight: Any, rules: Preprocess | None) -> Part:
 
 def describe(part: Part) -> About:
     """Rows, classes and kind of a partition."""
-    classes = encode_labels(part.labels)[0] if part.rows else np.asarray(part.labels)[:0]
-    if part.weight is not None:
-        weight = np.asarray(part.weight, dtype=np.float64)
-        if weight.any():  # all zero is no fault where other partitions have some
-            check_weights(weight, part.rows)
-    sparse = is_sparse(part.X)
+    classes, codes = encode_labels(part.labels) if part.rows else (np.asarray(part.labels)[:0],) * 2
+    weight = None if part.weight is None else np.asarray(part.weight, dtype=np.float64)
+    if weight is not None and weight.any():  # all zero is no fault where other partitions have some
+        check_weights(weight, part.rows)
+    sparse, K = is_sparse(part.X), len(classes)
     values = part.X.nnz if sparse else part.X.shape[0] * part.X.shape[1]
-    return About(part.rows, int(values), sparse, part.X.dtype == np.float32, classes, part.weight is not None)
+    counts = np.stack([count_classes(codes, K), count_classes(codes, K, weight)])
+    return About(part.rows, int(values), sparse, part.X.dtype == np.float32, classes, counts, weight is not None)
 
 
 def encode(part: Part, classes: Array, start: int) -> Part:
@@ -123,12 +124,6 @@ def fold(kernel: Callable[[Block], Any], part: Part, factors: Array | None, bloc
 def add(parts: Sequence[Any]) -> Any:
     """The sum, first to last.  What came in stays as it was: a task may be run again on it after a worker's death."""
     return added(copy.deepcopy(part) for part in parts if part is not None)
-
-
-def counts(part: Part, n_classes: int) -> Array:
-    """Rows and weight of each class, (2, K)."""
-    weight = None if part.weight is None else np.asarray(part.weight)
-    return np.stack([count_classes(part.labels, n_classes), count_classes(part.labels, n_classes, weight)])
 
 
 def take(part: Part, index: Array) -> RowSample:

@@ -26,6 +26,7 @@ import numpy as np
 from discriminant.data import dask_parts as parts_
 from discriminant.data.blocks import LEAST_PER_CLASS, ArrayBlocks
 from discriminant.data.categories import level_rule
+from discriminant.data.labels import code_table
 from discriminant.data.preprocess import ColumnRule, Preprocess
 from discriminant.data.roles import NUMBER
 from discriminant.data.row_sample import RowSample, SampledBlocks
@@ -310,7 +311,9 @@ class DaskSource(Source):
         make, known = dask.delayed(parts_.encode, pure=False), dask.delayed(classes, pure=False)
         tasks = [make(part, known, start) for part, start in zip(raw, starts[:-1], strict=True)]
         tasks = engine.held(tasks, self._bytes())
-        rows, weight = np.sum(engine.each(parts_.counts, tasks, len(classes)), axis=0)
+        rows, weight = sizes = np.zeros((2, len(classes)))
+        for about in abouts:
+            sizes[:, code_table(about.classes, classes)] += about.counts
         return DaskRows(engine, tasks, abouts, rows, weight, self.shape[1], self.sample_bytes)
 
     def apply(self, function: Callable[[Any], Array], out: Any = None) -> Any:

@@ -7,6 +7,7 @@ named    31 Jan 2024, 31-Jan-24     first   Jan 31, 2024      typed     dates of
 
 from __future__ import annotations
 
+import datetime
 import re
 from collections.abc import Sequence
 
@@ -16,16 +17,22 @@ from discriminant.data.tables import MISSING_WORDS, Column
 from discriminant.errors import DataError, names
 from discriminant.protocols import Array
 
-_TIME = r"(?:[ T]+(?P<h>\d{1,2}):(?P<m>\d{2})(?::(?P<s>\d{2}(?:\.\d+)?))?\s*(?:Z|UTC|[+-]00:?00)?)?"
-_MARK = r"[-/.]"
-_SHAPES = {
-    "ymd": rf"(?P<Y>\d{{4}}){_MARK}(?P<M>\d{{1,2}}){_MARK}(?P<D>\d{{1,2}}){_TIME}",
-    "dmy": rf"(?P<D>\d{{1,2}}){_MARK}(?P<M>\d{{1,2}}){_MARK}(?P<Y>\d{{4}}|\d{{2}}){_TIME}",
-    "mdy": rf"(?P<M>\d{{1,2}}){_MARK}(?P<D>\d{{1,2}}){_MARK}(?P<Y>\d{{4}}|\d{{2}}){_TIME}",
-    "named": rf"(?P<D>\d{{1,2}})[- ](?P<M>[A-Za-z]{{3,}})[- ,]+(?P<Y>\d{{4}}|\d{{2}}){_TIME}",
-    "first": rf"(?P<M>[A-Za-z]{{3,}})[ .]+(?P<D>\d{{1,2}})[ ,]+(?P<Y>\d{{4}}){_TIME}",
-}
+_EPOCH = datetime.date(1970, 1, 1).toordinal()
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MARK, _MONTH, _YEAR = r"[-/.]", rf"(?P<M>(?:{'|'.join(_MONTHS)})[a-z]*)", r"(?P<Y>\d{4}|\d{2})"
+_SHAPES = {
+    "ymd": rf"(?P<Y>\d{{4}}){_MARK}(?P<M>\d{{1,2}}){_MARK}(?P<D>\d{{1,2}})",
+    "dmy": rf"(?P<D>\d{{1,2}}){_MARK}(?P<M>\d{{1,2}}){_MARK}{_YEAR}",
+    "mdy": rf"(?P<M>\d{{1,2}}){_MARK}(?P<D>\d{{1,2}}){_MARK}{_YEAR}",
+    "named": rf"(?P<D>\d{{1,2}})[- ]{_MONTH}[- ,]+{_YEAR}",
+    "first": rf"{_MONTH}[ .]+(?P<D>\d{{1,2}})[ ,]+(?P<Y>\d{{4}})",
+}
+_TIME = r"(?:[ T]+(?P<h>\d{1,2}):(?P<m>\d{2})(?::(?P<s>\d{2}(?:\.\d+)?))?\s*(?:Z|UTC|[+-]00:?00)?)?"
+
+
+def looks_like_date(text: str) -> bool:
+    """Whether the text is written as a date, be there such a day or not, with whatever after it."""
+    return any(re.fullmatch(shape + r"(?:[ T].*)?", text, re.I) for shape in _SHAPES.values())
 
 
 def spelling_of(column: Column) -> str:
@@ -69,7 +76,7 @@ def as_days(column: Column, spelling: str) -> Column:
 
 def _parsed(levels: Sequence[str], shape: str) -> Array | None:
     """Days of each text, NaN for missing ones; None where some text is no date of this shape."""
-    pattern, result = re.compile(_SHAPES[shape]), np.full(len(levels), np.nan)
+    pattern, result = re.compile(_SHAPES[shape] + _TIME, re.I), np.full(len(levels), np.nan)
     for i, level in enumerate(levels):
         if level.strip() in MISSING_WORDS:
             continue
@@ -79,15 +86,11 @@ def _parsed(levels: Sequence[str], shape: str) -> Array | None:
         year, month = int(found["Y"]), found["M"]
         if len(found["Y"]) == 2:
             year += 1900 if year >= 69 else 2000
-        number = (
-            _MONTHS.index(month[:3].lower()) + 1 if month[:3].lower() in _MONTHS else int(month or 0) * month.isdigit()
-        )
+        number = int(month) if month.isdigit() else _MONTHS.index(month[:3].lower()) + 1
         try:
-            day = (
-                np.datetime64(f"{year:04d}-{number:02d}-{int(found['D']):02d}").astype("datetime64[D]").astype(np.int64)
-            )
+            day = datetime.date(year, number, int(found["D"])).toordinal() - _EPOCH
         except ValueError:
             return None
         clock = float(found["h"] or 0) * 3600 + float(found["m"] or 0) * 60 + float(found["s"] or 0)
-        result[i] = float(day) + clock / 86_400
+        result[i] = day + clock / 86_400
     return result

@@ -310,15 +310,6 @@ class DeviceSource(RowSource):
         right = in_memory(predict(self)) == in_memory(y)  # predicted on the device
         return float(np.average(right, weights=None if sample_weight is None else in_memory(sample_weight)))
 
-    def known_classes(self, y: Any) -> Array:
-        return np.unique(in_memory(y))
-
-    def labelled(self, y: Any, sample_weight: Any) -> Iterator[tuple[Any, Any, Any]]:
-        labels, weight = in_memory(y), None if sample_weight is None else in_memory(sample_weight)
-        for start, stop, piece in self.rows.pieces():
-            part = None if weight is None else weight[start:stop]
-            yield self.rows.library.get(piece), labels[start:stop], part
-
 
 def open_device(X: Any) -> DeviceSource | None:
     """The source of an array on a device; None where X is no table of numbers."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from discriminant.data.dates import looks_like_date
 from discriminant.data.labels import distinct
 from discriminant.data.tables import Column, dressed_numbers, is_number, level_numbers
 from discriminant.errors import DataError, names
@@ -33,12 +34,6 @@ _JOINED_ID = re.compile(
 )
 _DATE_NAME = re.compile(r"date|timestamp|datetime|_at$", re.I)
 _PARTS = {"train", "training", "test", "testing", "valid", "validation", "val", "dev", "holdout"}
-_DATE = re.compile(
-    r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?:[ T].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}(?: .*)?"
-    r"|\d{1,2}[- ](?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[- ,]+\d{2,4}(?: .*)?"
-    r"|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[ .]+\d{1,2}[ ,]+\d{4}(?: .*)?",
-    re.I,
-)
 _TIME = re.compile(r"\d{1,3}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?[ap]\.?m\.?)?", re.I)
 
 
@@ -82,7 +77,7 @@ def _role_of_text(column: Column, present: int) -> tuple[str, str]:
     levels = [level for level, count in zip(column.levels, column.counts.tolist(), strict=True) if count]
     used = len(levels)
     some = [levels[i] for i in distinct(np.linspace(0, len(levels) - 1, min(len(levels), 200)).astype(int))]
-    if sum(bool(_DATE.fullmatch(level.strip())) for level in some) >= 0.95 * len(some):
+    if sum(looks_like_date(level.strip()) for level in some) >= 0.95 * len(some):
         return OUT, "it holds dates"
     if used == 1 and present == len(column):
         return OUT, "it never changes"

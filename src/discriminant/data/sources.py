@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discriminant.arrays import in_memory
 from discriminant.data.blocks import ArrayBlocks, make_blocks
 from discriminant.data.check import check_weights
 from discriminant.data.labels import encode_labels
@@ -218,7 +219,7 @@ class PartSource(Source):
 
     def known_classes(self, y: Any) -> Array:
         """The distinct labels, in order."""
-        return np.unique(np.asarray(y))
+        return np.unique(in_memory(y))
 
 
 @documented
@@ -245,7 +246,8 @@ class RowSource(PartSource):
         return np.concatenate([np.asarray(function(block.design.raw)) for block in make_blocks(self.rows)])
 
     def labelled(self, y: Any, sample_weight: Any) -> Iterator[tuple[Any, Any, Any]]:
-        for block in make_blocks(self.rows, np.asarray(y), check_weights(sample_weight, self.shape[0])):
+        weight = check_weights(None if sample_weight is None else in_memory(sample_weight), self.shape[0])
+        for block in make_blocks(self.rows, in_memory(y), weight):
             yield block.design.raw, block.target, block.weight
 
 
