@@ -1,4 +1,4 @@
-"""What arrays of other libraries are, told by their attributes, so that no library is loaded to find out."""
+"""What arrays of other libraries are, recognised by their attributes, so that no library is loaded to find out."""
 
 from __future__ import annotations
 

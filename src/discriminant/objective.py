@@ -165,7 +165,7 @@ class PointwiseObjective:
 
     @cached_property
     def damped(self) -> Array:
-        """(1+d, q): 1 where the penalty bends, 0 where a weight is free."""
+        """(1+d, q): 1 where the penalty has curvature, 0 where a weight is free."""
         return self.blocks.place((in_memory(self.damping) > 0).astype(np.float64))  # type: ignore[no-any-return]
 
     @cached_property
@@ -570,8 +570,8 @@ class _JeffreysSlope:
     def __call__(self, block: Block) -> Array:
         design, t, share, z, _ = self.request.parts(block)
         third = share * self.request.criterion.third(t, z)
-        reach = np.stack([np.square(design.scores(root)).sum(axis=1) for root in self.roots], axis=1)
-        return np.asarray(design.adjoint(third * reach))
+        leverage = np.stack([np.square(design.scores(root)).sum(axis=1) for root in self.roots], axis=1)
+        return np.asarray(design.adjoint(third * leverage))
 
 
 def _through_origin(A: Array) -> Array:

@@ -235,8 +235,8 @@ class LogisticRegressionCV(Weighted, linear_model.LogisticRegressionCV):
     )
 
     def _unlike(self) -> Iterator[tuple[bool, str]]:
-        told = [name for name in ("l1_ratios", "scoring", "use_legacy_attributes") if self._is("warn", name)]
-        yield bool(told), f"{', '.join(told)} not given, of which scikit-learn warns"
+        missing = [name for name in ("l1_ratios", "scoring", "use_legacy_attributes") if self._is("warn", name)]
+        yield bool(missing), f"{', '.join(missing)} not given, of which scikit-learn warns"
         unlike = self.penalty not in ("deprecated", "l2") or (self.penalty == "l2" and self.l1_ratios is not None)
         yield OLD_PENALTY and unlike, "penalty= and l1_ratios= give attributes of another form"
         yield from same_penalty(self, () if self.l1_ratios is None else self.l1_ratios)

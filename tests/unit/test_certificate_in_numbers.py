@@ -26,8 +26,8 @@ from discriminant.optimize.certificate import (
     longest_row,
     loose_gap,
     proved,
-    reach,
-    row_reach,
+    row_norm,
+    row_norm_by_curvature,
     self_concordant_gap,
     share_of,
 )
@@ -276,7 +276,7 @@ def factored(objective, A, need=Need.VALUE | Need.GRADIENT | Need.HESSIAN | Need
     return State(A, found, decrement=decrement, factors=factors)
 
 
-def true_reach(objective, A):
+def true_row_norm(objective, A):
     """max over rows of √‖(y ⊗ c)‖²_{H⁻¹}, over outputs or over differences of two of them."""
     now = Plain(objective, A)
     H = now.hessian().astype(float)
@@ -293,13 +293,13 @@ def true_reach(objective, A):
 
 @pytest.mark.parametrize("ridge", [None, 0.01, 1e3])
 @pytest.mark.parametrize("kind", KINDS)
-def test_bounds_of_the_reach(kind, ridge):
+def test_bounds_of_the_row_norm(kind, ridge):
     """No row is longer in the metric of the Hessian; each bound by its own formula."""
     objective = problem(kind, ridge=ridge)
     A = weights(objective)
     state, now = factored(objective, A), Plain(objective, A)
-    longest = true_reach(objective, A)
-    found = reach(objective, state.factors)
+    longest = true_row_norm(objective, A)
+    found = row_norm(objective, state.factors)
     assert found >= longest * (1 - 1e-9)
     Y = (now.Y / now.unit.T).astype(float)
     wanted = []
@@ -313,26 +313,26 @@ def test_bounds_of_the_reach(kind, ridge):
         curve = now.s[:, 0] * now.p.min(axis=1) / 2
     else:
         curve = (now.s * now.p * (1 - now.p)).min(axis=1)
-    other = row_reach(objective, A)
+    other = row_norm_by_curvature(objective, A)
     assert other == pytest.approx(float(np.sqrt(1 / curve[there].min())), rel=1e-9)
     assert other >= longest_of_weighted(objective, A) * (1 - 1e-9)
 
 
 def longest_of_weighted(objective, A):
-    """The reach over the rows that count: the others move no loss."""
+    """The row norm over the rows that count: the others move no loss."""
     keep = objective.blocks.weight > 0
     blocks = objective.blocks
     inner = make_blocks(blocks.rows.X[keep], blocks.target[keep], blocks.weight[keep])
-    return true_reach(replace(objective, blocks=inner), A)
+    return true_row_norm(replace(objective, blocks=inner), A)
 
 
-def test_a_row_without_curvature_has_no_reach():
+def test_a_row_without_curvature_has_no_row_norm():
     objective = problem(scaling=None)
     A = np.zeros((D + 1, 1))
     A[1] = 1e4
-    assert row_reach(objective, A) == np.inf
+    assert row_norm_by_curvature(objective, A) == np.inf
     empty = problem(weight=np.where(np.arange(N) < 2, 1.0, 0.0), codes=np.arange(N) % 2)
-    assert np.isfinite(row_reach(empty, np.zeros((D + 1, 1))))
+    assert np.isfinite(row_norm_by_curvature(empty, np.zeros((D + 1, 1))))
 
 
 @pytest.mark.parametrize("ridge", [None, 1e-3])
@@ -345,10 +345,10 @@ def test_proofs_are_the_best_of_the_bounds(kind, ridge):
         A = np.asarray(best + share * (start - best), dtype=float)
         state = factored(objective, A)
         dual = dual_gap(objective, A, state.found)
-        R = reach(objective, state.factors)
+        R = row_norm(objective, state.factors)
         newton = self_concordant_gap(state.decrement, R)
         if state.factors.least <= certificate.WELL_CONDITIONED:
-            newton = min(newton, self_concordant_gap(state.decrement, row_reach(objective, A)))
+            newton = min(newton, self_concordant_gap(state.decrement, row_norm_by_curvature(objective, A)))
         found = proved(objective, state)
         if np.isfinite(newton) or np.isfinite(dual):
             assert found.gap <= min(newton, dual) * (1 + 1e-12) or found.gap <= 1e-12 * state.found.value
@@ -376,12 +376,12 @@ def test_factors_from_before_the_last_steps():
     drift = float(np.sqrt(step[:, 0] @ objective.hessian(old.A)[0] @ step[:, 0]))
     decrement = float(np.sqrt(np.vdot(found.gradient, old.factors.solve(found.gradient))))
     state = State(A, found, decrement=decrement, factors=old.factors, drift=drift)
-    R = reach(objective, old.factors)
+    R = row_norm(objective, old.factors)
     grown = np.exp(R * drift / 2)
     wanted = self_concordant_gap(decrement * grown, R * grown)
     gap = certificate._newton_gap(objective, state, 0.0)
     if old.factors.least <= certificate.WELL_CONDITIONED:
-        own = row_reach(objective, A)
+        own = row_norm_by_curvature(objective, A)
         wanted = min(wanted, self_concordant_gap(decrement * np.exp(0.6 * own * drift), own))
     assert gap == pytest.approx(wanted, rel=1e-12)
     assert float(Plain(objective, A).J - Plain(objective, best).J) <= gap
@@ -399,7 +399,7 @@ def test_collinear_columns_are_bounded_by_their_rows():
     _, best = minimum(objective, weights(objective))
     state = factored(objective, np.asarray(best, dtype=float) + [[1e-4], [0], [0], [0]])
     assert state.factors.least < certificate.WELL_CONDITIONED
-    R, own = reach(objective, state.factors), row_reach(objective, state.A)
+    R, own = row_norm(objective, state.factors), row_norm_by_curvature(objective, state.A)
     assert own < R / 10
     for drift in (0.0, 0.05 / own, 0.0999 / own):
         found = proved(objective, replace(state, drift=drift)).gap

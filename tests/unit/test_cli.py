@@ -721,7 +721,7 @@ def test_columns_that_give_the_label_away_are_those_of_the_largest_area():
     """The quick look at medians misses no column whose area under the ROC curve is beyond the limit, ties included."""
     from sklearn.metrics import roc_auc_score
 
-    from discriminant.cli.data_checks import TELLING, data_checks, telling_columns
+    from discriminant.cli.data_checks import LEAKING, data_checks, leaking_columns
 
     rng = np.random.default_rng(0)
     labels = np.repeat(["a", "b"], 150)
@@ -731,8 +731,8 @@ def test_columns_that_give_the_label_away_are_those_of_the_largest_area():
     X[:, 1] = labels == "b"
     names = [f"x{j}" for j in range(61)]
     areas = [roc_auc_score(labels == "b", X[:, j]) for j in range(61)]
-    expected = [names[j] for j, area in enumerate(areas) if max(area, 1 - area) > TELLING]
-    found = telling_columns(X, labels, names, ["a", "b"])
+    expected = [names[j] for j, area in enumerate(areas) if max(area, 1 - area) > LEAKING]
+    found = leaking_columns(X, labels, names, ["a", "b"])
     assert found == expected
     notes = [note for note in data_checks(X, labels, names, {"a": 150, "b": 150}) if "tell" in note]
     assert len(notes) == 1

@@ -16,10 +16,10 @@ import pytest
 import discriminant
 from discriminant.errors import DataError, DiscriminantWarning
 from discriminant.play.answer import answer
-from discriminant.play.frames import MOST_FRAMES, thinned
+from discriminant.play.frames import MOST_FRAMES, shown_steps
 from discriminant.play.methods import BASES, METHODS, MOST_VISITS, OWN, Choice, description
 from discriminant.play.own_points import own_points
-from discriminant.play.presets import PRESETS, REACH, preset
+from discriminant.play.presets import EXTENT, PRESETS, preset
 from discriminant.play.recipe import Recipe
 from discriminant.play.script import script
 from discriminant.play.state import MOST_CLASSES, MOST_POINTS, read_state
@@ -168,7 +168,7 @@ def test_the_grid_is_the_decision_function(method: str, basis: str) -> None:
     fit = shown["fit"]
     side = fit["grid"]["side"]
     nodes = unpacked(fit["grid"]["values"], (side * side, fit["dimensions"]), "<f4")
-    ticks = np.linspace(-REACH, REACH, side)
+    ticks = np.linspace(-EXTENT, EXTENT, side)
     places = np.array([[x, y] for y in ticks for x in ticks])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DiscriminantWarning)  # some of these samples cannot be separated
@@ -180,7 +180,7 @@ def test_the_grid_is_the_decision_function(method: str, basis: str) -> None:
 
 def test_many_steps_are_thinned() -> None:
     for count in (1, 2, MOST_FRAMES, MOST_FRAMES + 1, 100_001):
-        kept = thinned(count)
+        kept = shown_steps(count)
         assert kept[0] == 0
         assert kept[-1] == count - 1
         assert len(kept) <= MOST_FRAMES
@@ -326,7 +326,7 @@ def test_any_choice_is_answered(seed: int) -> None:
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_set_lies_on_the_board(name: str) -> None:
     X, y = PRESETS[name].points()
-    assert np.abs(X).max() <= REACH
+    assert np.abs(X).max() <= EXTENT
     assert len(y) <= MOST_POINTS
     assert sorted(set(y.tolist())) == list(range(1, y.max() + 1))
     assert 2 <= y.max() <= MOST_CLASSES

@@ -106,7 +106,7 @@ def test_gaussian_tables_say_what_they_assume():
     assert less == pytest.approx((1 / counts).sum(), rel=1e-8)  # the frequencies' own variance
     with pytest.raises(ParameterError, match="bootstrap"):
         LinearDiscriminantAnalysis(shrinkage=0.1).fit(X, y).summary()
-    with pytest.raises(DataError, match="do not tell a covariance"):
+    with pytest.raises(DataError, match="do not determine a covariance"):
         LinearDiscriminantAnalysis().fit(X[:4, :2], [0, 0, 1, 1]).summary()
     with pytest.raises(ParameterError, match="quadratic"):
         QuadraticDiscriminantAnalysis().fit(X, y).summary()

@@ -34,7 +34,7 @@ def test_slopes_are_as_near_as_is_claimed(kind, q):
     v, drift = rng.standard_normal((len(s), q)), 0.1 * rng.standard_normal((len(s), q))
     v, drift = v - s @ v, drift - s @ drift  # norms are about the mean: slopes of dual points sum to nothing
     for step in range(PASSES + 2):
-        screening.look(v + step * drift)
+        screening.slopes(v + step * drift)
     noise = 1e-3 * rng.standard_normal(v.shape)
     at = v + 7.3 * drift + noise - s @ noise
     R, far = screening.near(at)

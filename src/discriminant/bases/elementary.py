@@ -183,7 +183,7 @@ class Step(Elementary):
     thresholds : int or sequence of floats, default=1
         The c, the same for every column; or how many, which are then quantiles of each column (fewer where values
         repeat), so that each step has about the same number of rows between it and the next.  With given thresholds
-        ≥ 0 sparse input is accepted: ``Step((0.0,))`` tells which words occur.
+        ≥ 0 sparse input is accepted: ``Step((0.0,))`` says which words occur.
 
     See Also
     --------

@@ -186,8 +186,8 @@ def parser() -> Parser:
     )
     commands = top.add_subparsers(dest="command", metavar="command", parser_class=Parser)
     for name, (text, settings) in COMMANDS.items():
-        told = text[:1].upper() + text[1:] + "."
-        one = commands.add_parser(name, help=text, description=told, formatter_class=_formatter)
+        sentence = text[:1].upper() + text[1:] + "."
+        one = commands.add_parser(name, help=text, description=sentence, formatter_class=_formatter)
         for flags, settled in settings:
             one.add_argument(*flags, **settled)
     return top

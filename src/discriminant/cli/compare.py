@@ -107,12 +107,12 @@ class Comparison:
     def why(self) -> str:
         """The choice in a sentence, and a second one where nothing was learned."""
         best = self.best
-        told = [self._reason()]
+        sentences = [self._reason()]
         if not best.error + np.nan_to_num(best.standard_error) < self.baseline:
-            told.append("But no method is clearly better than always naming the commonest class.")
+            sentences.append("But no method is clearly better than always naming the commonest class.")
         if self.is_overconfident(self.chosen):
-            told.append(self.warning(self.chosen))
-        return " ".join(told)
+            sentences.append(self.warning(self.chosen))
+        return " ".join(sentences)
 
     def _reason(self) -> str:
         best, chosen = self.best, self.chosen

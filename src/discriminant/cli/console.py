@@ -79,7 +79,7 @@ class Console:
 
 
 def progress_bar(done: int, of: int, seconds: float) -> str:
-    """A bar, and how long the rest will take once that can be told.
+    """A bar, and how long the rest will take once that is known.
 
     >>> progress_bar(6, 24, 5.0)
     '[█████               ]  25 %, 15 s left  '

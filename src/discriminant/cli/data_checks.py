@@ -14,7 +14,7 @@ from discriminant.protocols import Array
 from discriminant.report.measures import auc
 
 MOST_ROWS = 5_000
-TELLING = 0.995  # the area under the ROC curve of one column alone that is too good to be taken for granted
+LEAKING = 0.995  # the area under the ROC curve of one column alone that is too good to be taken for granted
 LOPSIDED = 0.9
 
 
@@ -34,21 +34,21 @@ def data_checks(X: Any, labels: Array, feature_names: Sequence[str], counts: Map
             "that best."
         )
     if len(counts) == 2 and not is_sparse(X):
-        telling = telling_columns(X, labels, feature_names, list(counts))
-        if len(telling) == 1:
+        leaking = leaking_columns(X, labels, feature_names, list(counts))
+        if len(leaking) == 1:
             notes.append(
-                f"{telling[0]!r} alone tells the classes apart almost perfectly: is it known before the label is? "
+                f"{leaking[0]!r} alone tells the classes apart almost perfectly: is it known before the label is? "
                 "If not, leave it out with --drop."
             )
-        elif telling:
+        elif leaking:
             notes.append(
-                f"{names(telling)} tell the classes apart almost perfectly, each alone: are they known before the "
+                f"{names(leaking)} tell the classes apart almost perfectly, each alone: are they known before the "
                 "label is? If not, leave them out with --drop."
             )
     return notes
 
 
-def telling_columns(X: Array, labels: Array, feature_names: Sequence[str], classes: list[Any]) -> list[str]:
+def leaking_columns(X: Array, labels: Array, feature_names: Sequence[str], classes: list[Any]) -> list[str]:
     """The features that tell two classes apart alone, on some rows."""
     rows = distinct(np.linspace(0, len(X) - 1, min(len(X), MOST_ROWS)).astype(int))
     positive = labels[rows] == classes[1]
@@ -59,5 +59,5 @@ def telling_columns(X: Array, labels: Array, feature_names: Sequence[str], class
     rest = sample[~positive]
     # An area above t leaves at most 2(1 − t) of the one class beyond the median of the other: few columns do.
     wrong = np.minimum((rest > middle).mean(axis=0), (rest < middle).mean(axis=0))
-    areas = {int(j): auc(sample[:, j], positive) for j in np.flatnonzero(wrong <= 2 * (1 - TELLING))}
-    return [feature_names[j] for j, area in areas.items() if max(area, 1 - area) > TELLING]
+    areas = {int(j): auc(sample[:, j], positive) for j in np.flatnonzero(wrong <= 2 * (1 - LEAKING))}
+    return [feature_names[j] for j, area in areas.items() if max(area, 1 - area) > LEAKING]

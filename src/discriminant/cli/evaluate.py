@@ -40,7 +40,7 @@ def run(given: Namespace) -> int:
         if not (value <= bound if name in COSTLY else value >= bound):
             missed.append((text, value))
     if given.report:
-        from discriminant.cli.tell import write_evaluation
+        from discriminant.cli.reports import write_evaluation
 
         write_evaluation(given, model, data, X, labels, result, console.notes)
     console.document(

@@ -18,7 +18,7 @@ def run(given: Namespace) -> int:
     console = Console(given.json, given.quiet)
     chosen = list({one.name: one for one in map(entry, given.names)}.values()) or list(REGISTRY.values())
     if given.list:
-        console.document({"figures": [_told(e) for e in chosen]})
+        console.document({"figures": [_document(e) for e in chosen]})
         console.show(table(["name", "place in the books", "what it claims"], [_row(e) for e in chosen]))
         return 0
     folder = _folder(given.out)
@@ -27,7 +27,7 @@ def run(given: Namespace) -> int:
         console.progress(f"{number} of {len(chosen)}: {one.name}")
         path = folder / f"{one.name}.{given.format}"
         _write(one.draw(), path, given.format, given.dpi)
-        written.append({**_told(one), "file": str(path)})
+        written.append({**_document(one), "file": str(path)})
     console.done()
     console.document({"figures": written})
     for row in written:
@@ -37,7 +37,7 @@ def run(given: Namespace) -> int:
     return 0
 
 
-def _told(one: Entry) -> dict[str, str]:
+def _document(one: Entry) -> dict[str, str]:
     return {"name": one.name, "source": one.source, "caption": one.caption, "seen": one.seen, "also": one.also}
 
 

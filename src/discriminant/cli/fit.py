@@ -157,7 +157,7 @@ def _write(given: Namespace, fitted: Fitted, console: Console) -> list[str]:
     if given.script:
         contents[given.script] = script(given, fitted.training, fitted.method, fitted.model.costs).encode()
     if given.report:
-        from discriminant.cli.tell import fit_report
+        from discriminant.cli.reports import fit_report
 
         console.progress("writing the report")
         contents[given.report] = fit_report(given, fitted, console.notes).encode()
@@ -201,8 +201,8 @@ def _show(given: Namespace, fitted: Fitted, console: Console, written: list[str]
     share = f"{fitted.training_errors:,} of {training.n:,}; 95 % interval {percent(low)} to {percent(high)}"
     console.show(f"  training error {percent(fitted.training_errors / training.n)} ({share})")
     if "training_cost" in model.facts:
-        told = model.facts.get("cross_validation", {}).get("mean_cost")
-        folds = "" if told is None else f", {told:.4g} (cross-validated)"
+        mean_cost = model.facts.get("cross_validation", {}).get("mean_cost")
+        folds = "" if mean_cost is None else f", {mean_cost:.4g} (cross-validated)"
         console.show(f"  mean cost of a decision {model.facts['training_cost']:.4g} (training rows){folds}")
     if given.model == "auto":
         console.show("\n  the same in Python:\n")

@@ -93,8 +93,8 @@ def method_named(name: str, settings: Sequence[str] = ()) -> Method:
     if wrong:
         raise ParameterError(f"{method.estimator} has no parameter {names(wrong)}; it has {names(sorted(known), 30)}.")
     parameters = method.parameters | given
-    told = ", ".join(f"{key}={value}" for key, value in parameters.items())
-    title = f"{method.family or method.title}, with {told}"
+    listed = ", ".join(f"{key}={value}" for key, value in parameters.items())
+    title = f"{method.family or method.title}, with {listed}"
     return replace(method, parameters=parameters, title=title, asked=True)
 
 

@@ -27,9 +27,9 @@ def run(given: Namespace) -> int:
     origin = about(given.model)
     names, weights, outputs = weights_of(model)
     document = {"model": model.method, "target": model.target, "columns": roles(model), "written": origin["written"]}
-    told = None if given.data is None else inference(given, console)
-    if told is not None:
-        document["inference"] = told.columns()
+    table_ = None if given.data is None else inference(given, console)
+    if table_ is not None:
+        document["inference"] = table_.columns()
     console.document({**model.facts, **document, "features": names, "outputs": outputs, "weights": weights})
     facts = model.facts
     title = f": {facts['title']}" if "title" in facts else ""
@@ -53,11 +53,11 @@ def run(given: Namespace) -> int:
     for why, left in out.items():
         reason = THEY.get(why, why) if len(left) > 1 else why
         console.show(f"  left out: {', '.join(left[:20])}{and_more(left, 20, ', ')} ({reason})")
-    if weights is not None and told is None:
+    if weights is not None and table_ is None:
         console.show()
         console.show(weight_table(model, names, weights, outputs, everything=given.all))
-    if told is not None:
-        console.show("\n" + textwrap.indent(str(told), "  "))
+    if table_ is not None:
+        console.show("\n" + textwrap.indent(str(table_), "  "))
     if facts.get("certificate"):
         console.show("\n  " + facts["certificate"].replace("\n", "\n  "))
     return 0

@@ -74,10 +74,10 @@ class Kesler(Pointwise):
     @property
     def oracles(self) -> Oracle:  # type: ignore[override]
         """Those of the two-class criterion; the maximum over rivals has no curvature and is not quadratic."""
-        lost = Oracle.CURVATURE | Oracle.QUADRATIC if self.over == "worst" else Oracle(0)
+        without = Oracle.CURVATURE | Oracle.QUADRATIC if self.over == "worst" else Oracle(0)
         if self.over == "worst" and Oracle.MARGIN not in self.base.oracles and not self.base.recedes:
-            lost |= Oracle.CONJUGATE  # it holds only for an ℓ that never rises
-        return Oracle(self.base.oracles & ~lost)
+            without |= Oracle.CONJUGATE  # it holds only for an ℓ that never rises
+        return Oracle(self.base.oracles & ~without)
 
     @property
     def convex(self) -> bool:  # type: ignore[override]

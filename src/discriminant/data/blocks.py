@@ -170,7 +170,7 @@ class ArrayBlocks:
         target = None if self.target is None else self.codes()
         coded = target is not None and target.dtype.kind in "iu"
         size = self.class_rows(n_classes) if coded else None
-        index, weight = thinned(self.n_rows, target if coded else None, count, n_classes, size)
+        index, weight = stratified_rows(self.n_rows, target if coded else None, count, n_classes, size)
         if self.weight is not None:
             weight = weight * in_memory(self.weight)[index]
         return index, None if target is None else target[index], weight
@@ -249,7 +249,7 @@ def wanted_rows(rows: int, n_classes: int) -> int:
     return max(1, min(LEAST_PER_CLASS, rows // (2 * n_classes)))
 
 
-def thinned(n: int, codes: Array | None, count: int, n_classes: int, size: Array | None) -> tuple[Array, Array]:
+def stratified_rows(n: int, codes: Array | None, count: int, n_classes: int, size: Array | None) -> tuple[Array, Array]:
     """(row numbers, weights) of about ``count`` of n rows; a class that is rare is taken whole, if it has few rows.
 
     ``size``: (K,) how many rows each class has.

@@ -1,6 +1,6 @@
 """Categories among the columns of a data frame, as columns of zeros and ones: treatment coding.
 
-    category   a column "site=B" for each level but the first, which is the one that the others are told from
+    category   a column "site=B" for each level but the first, the reference
     number     the value as it is
 
 The order of levels is that of a pandas category or a polars Enum, else that of the alphabet; a level that no row of the

@@ -29,7 +29,7 @@ def require_finite(X: Any, feature_names: Sequence[str] | None = None, *, estima
     for block in make_blocks(rows, block_rows=count):
         values = block.design.values
         entries = values.data if is_sparse(values) else values
-        with np.errstate(over="ignore", invalid="ignore"):  # what is wrong with the sum is told below
+        with np.errstate(over="ignore", invalid="ignore"):  # what is wrong with the sum is reported below
             total = entries.sum()
         if not np.isfinite(total) and not np.isfinite(entries).all():
             _refuse(values, block.start, feature_names, estimator, rows)

@@ -42,10 +42,10 @@ from discriminant.data.tables import (
 from discriminant.errors import DataError, counted, names
 
 SEPARATORS = (",", ";", "\t", "|")
-HEAD = 1 << 18  # bytes of a file, or more, that tell how it is cut into columns
+HEAD = 1 << 18  # bytes of a file, or more, that show how it is cut into columns
 SNIFFED_LINES = 200
 SNIFFED_CHARACTERS = 200_000
-JUDGED_LINES = 30  # by which a separator is judged; the head of a file holds as many, however long they are
+LAYOUT_LINES = 30  # by which a separator is judged; the head of a file holds as many, however long they are
 LEAST_BLOCK, MOST_BLOCK = 1 << 20, 1 << 25  # bytes that a thread of pyarrow's takes at a time
 FIELD = 1 << 10  # bytes of a block to each column, at least: it must hold a line, however long
 _BEFORE, _AFTER = r"[+-]?(?:[$€£] ?)?", rf"(?: ?(?:{UNIT}))?"
@@ -82,13 +82,13 @@ def decode(data: bytes, source: str) -> str:
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         likely = "cp1252" if re.search(rb"[\x80-\x9f]", data) else "latin1"  # as Windows writes quotes and the euro
-        told = (
+        problem = (
             f"{source} is not text in UTF-8 (line {line}, byte {error.start}). "
             f"Say what it is, for example --encoding {likely}, or convert it: iconv -f {likely} -t utf-8."
         )
         if b"\0" in data:
-            told = f"{source} holds bytes that are no text: it is no table, or it is damaged."
-        raise DataError(told) from error
+            problem = f"{source} holds bytes that are no text: it is no table, or it is damaged."
+        raise DataError(problem) from error
     if "\0" in text:
         line = text[: text.index("\0")].count("\n") + 1
         raise DataError(f"{source} holds a zero byte in line {line}: it is not a text table, or it is damaged.")
@@ -119,7 +119,7 @@ def head_end(data: AnyStr, mark: AnyStr, size: int) -> int:
     20,000 names of columns are a line of 300 kB: a head of so many bytes may be half a line.
     """
     end = 0
-    for _ in range(JUDGED_LINES):
+    for _ in range(LAYOUT_LINES):
         end = data.find(mark, end) + 1
         if not end:
             return len(data)
@@ -171,7 +171,7 @@ def sniff(text: str, source: str, *, header: bool | None = None) -> Layout:
 
 
 def _decimal_sign(fields: Sequence[str]) -> tuple[str, str]:
-    """(the decimal sign, a field that leaves it open, if nothing else tells)."""
+    """(the decimal sign, a field that leaves it open, if nothing else decides)."""
     commas = [field for field in fields if _COMMA_NUMBER.fullmatch(field)]
     if any(not _THOUSANDS.fullmatch(field) for field in commas):
         return ",", ""
@@ -195,7 +195,7 @@ def _first_lines(head: str, separator: str, source: str, most: int) -> list[list
 def _agreement(head: str, separator: str) -> tuple[float, int]:
     """(share of the first lines with as many fields as the first line, number of fields): larger is likelier."""
     try:
-        counts = [len(row) for row in _first_lines(head, separator, "", JUDGED_LINES)]
+        counts = [len(row) for row in _first_lines(head, separator, "", LAYOUT_LINES)]
     except DataError:
         return 0.0, 1
     if not counts or counts[0] < 2:

@@ -3,8 +3,8 @@
 A pass is one graph: a task a partition, then sums of eight at a time, in the order of the partitions, and the result
 alone comes back, whatever the scheduler: threads of this process, a local cluster, or any ``Client``.  A worker that
 dies loses nothing but time: its partitions are made again from the graph that they came from, and the answer has the
-same bits.  A scheduler that goes away is told in a sentence.  A row sample of bounded size is fetched once, for starts
-and preconditioners.
+same bits.  A scheduler that goes away is reported in a sentence.  A row sample of bounded size is fetched once, for
+starts and preconditioners.
 
 Categorical columns become columns of zeros and ones, one a level but the first (``data.categories``).  Predictions
 stay lazy: an array for an array, a series or frame with the same index for a frame.
@@ -92,15 +92,15 @@ class Engine:
         return self._guarded(lambda: self._wait(self.client.compute(task, retries=RETRIES)))
 
     def _wait(self, future: Any) -> Any:
-        lost = 0.0
+        waited = 0.0
         while True:
             began = time.monotonic()
             try:
                 return future.result(timeout=POLL)
             except TimeoutError:
                 status = getattr(self.client, "status", "closed")
-                lost = 0.0 if status == "running" else lost + time.monotonic() - began
-                if lost > PATIENCE or status == "closed":
+                waited = 0.0 if status == "running" else waited + time.monotonic() - began
+                if waited > PATIENCE or status == "closed":
                     future.release()
                     raise ConnectionError(f"the client is {status}") from None
 

@@ -40,7 +40,7 @@ class QueryRequest(ABC):
 
 @dataclass(frozen=True)
 class Survey:
-    """What one query tells of each class: (K,) counts, and (K, d) sums, means, least and largest values."""
+    """What one query gives of each class: (K,) counts, and (K, d) sums, means, least and largest values."""
 
     classes: Array
     count: Array
@@ -171,7 +171,7 @@ def find_table(query: Any, target: Any, columns: Sequence[Any] | None, connectio
             return _fetched(query, sql, connection)[1]
 
         names, rows = _fetched(query, "SELECT * FROM rows_ LIMIT 100", connection)
-        kinds = [{type(row[j]).__name__ for row in rows} for j in range(len(names))]  # all that such a cursor tells
+        kinds = [{type(row[j]).__name__ for row in rows} for j in range(len(names))]  # all that such a cursor says
         plain = [bool(rows) and kind <= {"int", "float", "Decimal"} for kind in kinds]
         known = {name: "DOUBLE" if numeric else "" for name, numeric in zip(names, plain, strict=True)}
     else:

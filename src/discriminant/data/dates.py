@@ -1,4 +1,4 @@
-"""Dates as numbers: days since 1970-01-01, the time of day a fraction.  A column has one spelling, told at the fit.
+"""Dates as numbers: days since 1970-01-01, the time of day a fraction.  A column has one spelling, found at the fit.
 
 ymd      2024-01-31, 2024/1/31, with a time or without        compact   20240131, a whole number
 dmy      31/01/2024, 31.1.24      mdy   01/31/2024            seconds   since 1970, a whole number

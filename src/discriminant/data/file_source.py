@@ -1,6 +1,6 @@
 """What every file format answers: parts of consecutive rows, read one at a time; and named columns as numbers.
 
-A source cuts its files into parts of about the size that it is told and reads one at a time, only the columns that are
+A source cuts its files into parts of about a given size and reads one at a time, only the columns that are
 asked for.  Binary formats know their rows from the heads of the files.  Text is cut at line ends; how many rows it has
 is known after the first pass, the survey, which parses all of it for labels, levels of text and a row sample together.
 

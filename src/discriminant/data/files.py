@@ -1,7 +1,7 @@
 """``read_table``: the file of that name, whatever it is, as columns; ``read_frame``: a data frame of any library.
 
 CSV and TSV (also gzipped), JSON (lines or an array), Excel workbooks, Parquet, Arrow and Feather files, libsvm files
-and the bundled sets are told apart by what is in them, not by their names.  ``-`` is the standard input.  Types of
+and the bundled sets are recognised by what is in them, not by their names.  ``-`` is the standard input.  Types of
 Arrow files and frames are believed: integers and floats are numbers, strings and categories text, dates dates.  Labels
 keep their type.
 """
@@ -150,7 +150,7 @@ def read_csv(
     """A CSV file's bytes as a table: by pyarrow from ``fast_bytes`` on, else by the standard library."""
     if len(data) >= fast_bytes and data[:2] not in (b"\xff\xfe", b"\xfe\xff") and b"sep=" not in data[:8]:
         data = data.removeprefix(b"\xef\xbb\xbf")
-        head = data[: head_end(data, b"\n", HEAD)].decode("utf-8", errors="ignore")  # read_text tells of bad bytes
+        head = data[: head_end(data, b"\n", HEAD)].decode("utf-8", errors="ignore")  # read_text reports bad bytes
         layout = None if "\0" in head else sniff(head, source, header=header)
         table = None if layout is None else read_arrow_csv(data, source, layout, text_columns=text_columns)
         if table is not None:

@@ -202,9 +202,9 @@ class Preprocess:
         parts = (table.sparse.data, table.sparse.indices, table.sparse.indptr.copy())
         X = sparse.csr_array(parts, shape=table.sparse.shape)
         X.resize(table.n_rows, self.sparse_width)
-        lost = int(table.sparse.nnz - X.nnz)
-        note = f"{lost} entries have indices beyond {self.sparse_width}, the last of the fit; they are left out."
-        return X, (note,) if lost else ()
+        n_missing = int(table.sparse.nnz - X.nnz)
+        note = f"{n_missing} entries have indices beyond {self.sparse_width}, the last of the fit; they are left out."
+        return X, (note,) if n_missing else ()
 
 
 def _spellings(table: Table, dates: Sequence[str], others: Sequence[str]) -> tuple[tuple[str, str], ...]:
@@ -251,16 +251,16 @@ def _rule_of(column: Column, notes: list[Remark], gaps: list[bytes], *, asked: b
 
 def _number_rule(column: Column, notes: list[Remark], gaps: list[bytes]) -> ColumnRule:
     gone = column.missing
-    lost, n = int(np.count_nonzero(gone)), len(gone)
-    fill = _mean(column.values[~gone] if lost else column.values)
-    if not lost:
+    n_missing, n = int(np.count_nonzero(gone)), len(gone)
+    fill = _mean(column.values[~gone] if n_missing else column.values)
+    if not n_missing:
         return ColumnRule(column.name, NUMBER, fill=fill)
     mask = np.packbits(gone).tobytes()
-    indicate = lost >= max(COMMON_ROWS, COMMON_SHARE * n) and mask not in gaps
+    indicate = n_missing >= max(COMMON_ROWS, COMMON_SHARE * n) and mask not in gaps
     if indicate:
         gaps.append(mask)
     also = "; a column of its own says where" if indicate else ""
-    sentence = f"{column.name!r}: {_lost(lost, n)}, filled with the mean {fill:.4g}{also}."
+    sentence = f"{column.name!r}: {_are_missing(n_missing, n)}, filled with the mean {fill:.4g}{also}."
     notes.append((f"have missing values, filled with the mean of each{also}", column.name, sentence))
     return ColumnRule(column.name, NUMBER, fill=fill, indicate=indicate)
 
@@ -276,13 +276,13 @@ def _standardized(rule: ColumnRule, column: Column) -> ColumnRule:
     return replace(rule, scale=float(np.nextafter(1.0, 2.0)) if deviation == 1.0 else deviation or 1.0)
 
 
-def _lost(lost: int, n: int) -> str:
-    return f"{lost:,} of {n:,} values {'is' if lost == 1 else 'are'} missing"
+def _are_missing(n_missing: int, n: int) -> str:
+    return f"{n_missing:,} of {n:,} values {'is' if n_missing == 1 else 'are'} missing"
 
 
-def _missing_categories(name: str, lost: str, level: bool) -> Remark:
+def _missing_categories(name: str, n_missing: str, level: bool) -> Remark:
     how = "a level of their own" if level else "counted as average rows"
-    return f"have missing values, {how}", name, f"{name!r}: {lost}, {how}."
+    return f"have missing values, {how}", name, f"{name!r}: {n_missing}, {how}."
 
 
 def _mean(values: Array) -> float:
@@ -292,15 +292,15 @@ def _mean(values: Array) -> float:
     return total / len(values) if math.isfinite(total) else float((values / len(values)).sum())
 
 
-def category_rule(name: str, levels: Sequence[str], counts: Array, lost: int, notes: list[Remark]) -> ColumnRule:
-    """The rule for a category with so many rows of each level, and ``lost`` rows without one."""
+def category_rule(name: str, levels: Sequence[str], counts: Array, n_missing: int, notes: list[Remark]) -> ColumnRule:
+    """The rule for a category with so many rows of each level, and ``n_missing`` rows without one."""
     order = np.lexsort((np.arange(len(counts)), -counts))
     order = order[counts[order] > 0]
     kept, rare = order[:MOST_LEVELS], order[MOST_LEVELS:]
-    n = int(counts.sum()) + lost
-    missing = lost >= COMMON_ROWS
-    if lost:
-        notes.append(_missing_categories(name, _lost(lost, n), missing))
+    n = int(counts.sum()) + n_missing
+    missing = n_missing >= COMMON_ROWS
+    if n_missing:
+        notes.append(_missing_categories(name, _are_missing(n_missing, n), missing))
     if len(rare):
         sentence = f"{name!r}: its {len(rare):,} rarest of {len(order):,} levels share one column, (other)."
         notes.append(("have rare levels, which share one column, (other)", name, sentence))
@@ -309,9 +309,9 @@ def category_rule(name: str, levels: Sequence[str], counts: Array, lost: int, no
         notes.append((f"have levels that {said}", name, f"{name!r}: the levels {names(same)} {said}."))
     # The reference, whose indicators are all zero, is the first by name, as in R and in ``data.categories``.
     first = sorted(int(k) for k in kept)
-    present = max(n - lost * (not missing), 1)
+    present = max(n - n_missing * (not missing), 1)
     shares = [counts[k] / present for k in first[1:]]
-    shares += [counts[rare].sum() / present] * bool(len(rare)) + [lost / present] * missing
+    shares += [counts[rare].sum() / present] * bool(len(rare)) + [n_missing / present] * missing
     return ColumnRule(
         name, CATEGORY, levels=tuple(levels[k] for k in first), pooled=tuple(levels[int(k)] for k in rare),
         missing=missing, shares=tuple(float(s) for s in shares),
@@ -324,17 +324,17 @@ def _write_number(rule: ColumnRule, column: Column, part: Array, notes: list[Rem
         raise DataError(f"Column {rule.name!r} of {source} must hold numbers{_odd_value(column)}.")
     part[:, 0] = numbers.values
     gone = numbers.missing
-    lost = int(np.count_nonzero(gone))
+    n_missing = int(np.count_nonzero(gone))
     if rule.indicate:
         part[:, 1] = gone
-    if lost and math.isnan(rule.fill):
+    if n_missing and math.isnan(rule.fill):
         raise DataError(
-            f"Column {rule.name!r} of {source} has {counted(lost, 'missing value')}, and the model has nothing to fill "
-            "them with: leave those rows out, or fit with an imputer."
+            f"Column {rule.name!r} of {source} has {counted(n_missing, 'missing value')}, and the model has nothing to "
+            "fill them with: leave those rows out, or fit with an imputer."
         )
-    if lost:
+    if n_missing:
         part[gone, 0] = rule.fill
-        sentence = f"{rule.name!r}: {counted(lost, 'missing value')}, filled with the mean {rule.fill:.4g}."
+        sentence = f"{rule.name!r}: {counted(n_missing, 'missing value')}, filled with the mean {rule.fill:.4g}."
         notes.append(("have missing values, filled with the mean of each at the fit", rule.name, sentence))
     if rule.scale != 1.0:
         part[:, 0] -= rule.fill
@@ -405,6 +405,6 @@ def _write_category(rule: ColumnRule, column: Column, part: Array, notes: list[R
         count = int(counts[unseen].sum())
         said = f"{names(new)} not seen at the fit ({counted(count, 'row')}), counted as average rows"
         notes.append(("have levels not seen at the fit, counted as average rows", rule.name, f"{rule.name!r}: {said}."))
-    lost = int(np.count_nonzero(column.missing))
-    if lost:
-        notes.append(_missing_categories(rule.name, counted(lost, "missing value"), rule.missing))
+    n_missing = int(np.count_nonzero(column.missing))
+    if n_missing:
+        notes.append(_missing_categories(rule.name, counted(n_missing, "missing value"), rule.missing))

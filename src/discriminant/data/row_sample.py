@@ -53,7 +53,7 @@ class RowSample:
         codes, weight = (None if values is None else values[keep] for values in (self.codes, self.weight))
         return RowSample(self.index[keep], self.raw[keep], codes, weight)
 
-    def thinned(self, count: int, n_classes: int) -> RowSample:
+    def stratified(self, count: int, n_classes: int) -> RowSample:
         """About ``count`` of the rows, with all those of classes that these have few of."""
         if count >= len(self.index):
             return self
@@ -121,7 +121,7 @@ class SampledBlocks(ArrayBlocks):
         return as_design(sample.raw[spaced(len(sample.index), count)])
 
     def draw(self, count: int, n_classes: int) -> tuple[Array, Block]:
-        found = self.row_sample(n_classes).thinned(count, n_classes)
+        found = self.row_sample(n_classes).stratified(count, n_classes)
         if found.codes is None:
             weight = np.full(len(found.index), self.n_rows / len(found.index))
         else:
@@ -131,5 +131,5 @@ class SampledBlocks(ArrayBlocks):
         return found.index, Block(as_design(found.raw), 0, found.codes, weight)
 
     def sample(self, n_rows: int, n_classes: int) -> Block:
-        found = self.few_rows(n_classes).thinned(n_rows, n_classes)
+        found = self.few_rows(n_classes).stratified(n_rows, n_classes)
         return Block(as_design(found.raw), 0, found.codes, found.weight)

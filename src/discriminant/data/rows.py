@@ -345,7 +345,7 @@ def column_numbers(series: Any) -> Array:
 
 
 def require_rows(X: Any) -> None:
-    """Refuse a query that has not been run, told by its type: to ask one for its columns may run it; and a batch."""
+    """Refuse a query that has not been run, by its type: to ask one for its columns may run it; and a batch."""
     if type(X).__name__ == "RecordBatch":
         raise DataError("X is a RecordBatch; hand over a table: pyarrow.Table.from_batches([X]).")
     if type(X).__name__ in ("LazyFrame", "DuckDBPyRelation"):
@@ -436,7 +436,7 @@ def _frame_rows(X: Any) -> DenseRows | FrameRows:
     frame = nw.from_native(X, eager_only=True)
     for name, dtype in frame.schema.items():
         if dtype in (nw.Object, nw.Unknown):
-            column_numbers(frame.get_column(name))  # objects and sparse columns may hold numbers: it tells if not
+            column_numbers(frame.get_column(name))  # objects and sparse columns may hold numbers: it raises if not
         elif not (dtype.is_numeric() or dtype == nw.Boolean):
             raise DataError(
                 f"Column {name!r} holds {dtype} values and a linear discriminant needs numbers. "

@@ -82,7 +82,7 @@ def scan(
     ----------
     path : path, str, list of paths, query or iterator
         A file, a folder, a pattern such as ``"data/*.parquet"``, or a list of files: Parquet, Arrow IPC (Feather), CSV,
-        libsvm or ``.npy``, told apart by what is in them.  Or a LazyFrame of polars, a relation of DuckDB, an Arrow
+        libsvm or ``.npy``, recognised by what is in them.  Or a LazyFrame of polars, a relation of DuckDB, an Arrow
         reader or dataset, SQL with a ``connection``, or an iterator of tables: run once, into a temporary file.
     target : str, int, path or None, default=None
         The name of the label's column; for ``.npy`` the file (or files) of labels, or the number of a column; None:

@@ -1,4 +1,4 @@
-"""Rows that are no array in memory: files, Dask collections, tensors on a device; ``find_source`` tells them.
+"""Rows that are no array in memory: files, Dask collections, tensors on a device; ``find_source`` recognises them.
 
 A *source* is where rows come from.  A scan of files is one already; collections of other libraries are wrapped by the
 function that ``OPENERS`` names for the root package of their type, so that nothing is imported to find out.  Estimators
@@ -273,7 +273,7 @@ def find_source(X: Any) -> Source | None:
 def is_query(X: Any) -> bool:
     """Whether X is a query or a stream: ``find_source`` runs it, and a stream runs once.
 
-    It is told by its type's name, since to ask a query for its columns may run it.
+    It is recognised by its type's name, since to ask a query for its columns may run it.
     """
     return type(X).__name__ in ("LazyFrame", "DuckDBPyRelation", "RecordBatchReader") or is_dataset(X)
 

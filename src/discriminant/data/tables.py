@@ -59,7 +59,7 @@ class Column:
     levels: tuple[str, ...] = ()
     whole: str = ""  # "int" or "bool" where the file says that numbers are such
     dress: str = ""  # a text as it stands in the file, where numbers were written with separators or units
-    spaced: tuple[str, ...] = ()  # texts that surrounding spaces alone told from another level
+    spaced: tuple[str, ...] = ()  # texts that differed from another level by surrounding spaces alone
     days: Array | None = None  # (n,) of a typed date: days since 1970, NaN where a value is missing
 
     def __len__(self) -> int:

@@ -5,7 +5,7 @@ The densities p(x|C_k) stay, the priors do not.  By Bayes' rule
     log P'(C_k|x) = log P(C_k|x) + log P'_k / P_k − log Σ_j e^{…},
 
 so that a linear discriminant only moves its intercepts: w'_k0 = w_k0 + log P'_k / P_k (Alpaydin 10.20; Elkan 2001).
-Where the new priors are not known, the unlabelled rows tell them: the EM of Saerens, Latinne and Decaestecker (2002).
+Where the new priors are not known, the unlabelled rows show them: the EM of Saerens, Latinne and Decaestecker (2002).
 """
 
 from __future__ import annotations
@@ -144,10 +144,10 @@ def shift_log_posteriors(log_posteriors: Any, old: Any, new: Any) -> Array:
     """
     values = np.asarray(log_posteriors)
     moved = values + prior_shift(old, new).astype(values.dtype if values.dtype.kind == "f" else np.float64)
-    lost = ~np.isfinite(moved).any(axis=-1)
-    if lost.any():
+    empty = ~np.isfinite(moved).any(axis=-1)
+    if empty.any():
         raise DataError(
-            f"Row {int(np.argmax(lost))} has posterior 0 for every class that the new priors allow: the posteriors "
+            f"Row {int(np.argmax(empty))} has posterior 0 for every class that the new priors allow: the posteriors "
             "were rounded to zero. Hand over log posteriors, or give each class a positive prior."
         )
     return log_softmax(moved)

@@ -1,6 +1,6 @@
 """scikit-learn's callbacks, from its version 1.9 on: progress bars, monitors, and what users write themselves.
 
-A fit is a task.  Its subtasks are the steps of its optimizer, as ``optimize.progress`` tells of them: when they are
+A fit is a task.  Its subtasks are the steps of its optimizer, as ``optimize.progress`` reports them: when they are
 done, so that their begin and their end come together.
 """
 
@@ -38,7 +38,7 @@ class Callbacks:
 
 
 def fit_watched(model: Any, fit: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """``fit`` with the callbacks of the model, which are told of its end whatever happens."""
+    """``fit`` with the callbacks of the model, which hear of its end whatever happens."""
     from sklearn.callback import with_callbacks
 
     return with_callbacks(_fit_watched)(model, fit, *args, **kwargs)
@@ -78,7 +78,7 @@ def handed_on(model: Any, within: Any, X: Any, y: Any) -> Iterator[None]:
 
 
 class Watched:
-    """One task of the fit of a model, told to its callbacks."""
+    """One task of the fit of a model, reported to its callbacks."""
 
     def __init__(self, model: Any, context: Any, data: dict[str, Any], most: int | None) -> None:
         self.model, self.context, self.data, self.most = model, context, data, most

@@ -33,8 +33,8 @@ class ModelFormula:
                 found = self.spec.get_model_matrix(frame, na_action="raise", output="pandas")
         except DataMismatchWarning as error:
             levels = re.search(r"\{.*\}", str(error))
-            told = levels.group() if levels else error
-            raise DataError(f"A column has levels that the fit of {self.text!r} did not know: {told}.") from error
+            unknown = levels.group() if levels else error
+            raise DataError(f"A column has levels that the fit of {self.text!r} did not know: {unknown}.") from error
         except (FormulaicError, ValueError) as error:
             raise DataError(f"The columns of {self.text!r} cannot be made of this table: {_last(error)}") from error
         return without_intercept(found)

@@ -62,8 +62,8 @@ class Remembered:
     def recall(self) -> tuple[Any, ...] | None:
         """The objects, or None where one of them is gone."""
         found = tuple(None if reference is None else reference() for reference in self._references)
-        lost = not found or any(a is not None and b is None for a, b in zip(self._references, found, strict=True))
-        return None if lost else found
+        gone = not found or any(a is not None and b is None for a, b in zip(self._references, found, strict=True))
+        return None if gone else found
 
 
 def _itself(item: Any) -> Any:
@@ -237,7 +237,7 @@ class Inferential(Uncertain, Deciding):
             Which test the p values are of; None: the one that goes with the intervals, "likelihood-ratio" with
             profile ones.
         reference : label or None, default=None
-            The class that the others are told from; None: the first.
+            The reference class; None: the first.
         groups : array-like of shape (n,) or None, default=None
             The cluster of each row.
         strata : array-like of shape (n,) or None, default=None

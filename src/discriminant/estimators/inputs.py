@@ -61,7 +61,7 @@ def available_if(check: Callable[[Any], None]) -> Callable[[Callable[..., Any]],
 def all_or_nothing(fit: Function) -> Function:
     """A fit that fails leaves the estimator as it was: never half of a new model on top of an old one.
 
-    NumPy's floating-point warnings are held back: what overflows is found in the result and told in a sentence that
+    NumPy's floating-point warnings are held back: what overflows is found in the result and reported in a sentence that
     names the column, which they cannot do.  Parameters are checked before anything else.
     """
 
@@ -215,7 +215,7 @@ class Inputs(Callbacks):
                 raise
             raise DataError("X contains missing values (pandas' NA); drop those rows, or fill them first.") from error
         if reset and kind in "iu":
-            _tell_of_rounding(X)
+            _warn_of_rounding(X)
         return X
 
     def _require_encoded(self, X: Any, rules: Preprocess) -> Array:
@@ -316,7 +316,7 @@ def _parameters(method: Any) -> tuple[str, ...]:
     return tuple(one.name for one in fields(method))
 
 
-def _tell_of_rounding(X: Any) -> None:
+def _warn_of_rounding(X: Any) -> None:
     """Warn of integers that float64 cannot hold: identifiers, times in nanoseconds."""
     values = X.data if is_sparse(X) else X
     if values.dtype.itemsize < 8 or not values.size:

@@ -151,9 +151,9 @@ class LinearDiscriminantAnalysis(LinearParameters, Uncertain, ProjectingClassifi
                 "The closed-form leave-one-out is exact for the plain covariance only; with shrinkage, a robust or a "
                 "restricted covariance use sklearn.model_selection.cross_val_predict with LeaveOneOut()."
             )
-        lost = len(self.classes_) if self.covariance == "unbiased" else 0
+        dof = len(self.classes_) if self.covariance == "unbiased" else 0
         given = None if self.priors is None else in_memory(self.priors_)
-        return LinearDeletion(self._whitened, self.moments_.weight, self.moments_.total - lost, given)
+        return LinearDeletion(self._whitened, self.moments_.weight, self.moments_.total - dof, given)
 
 
 def _projects(model: LinearDiscriminantAnalysis) -> None:

@@ -90,7 +90,7 @@ class LogisticRegression(LogisticParameters, SparseCoefficients, PriorsAtPredict
         Accepted and without effect: nothing is drawn at random that the answer depends on.
     solver : {"auto", "lbfgs", "liblinear", "newton-cd", "newton-cd-gram", "newton-cg", "newton-cholesky", "sag", \
               "saga"}, default="auto"
-        scikit-learn's names are accepted; all give the one answer, by the method that ``plan`` tells.
+        scikit-learn's names are accepted; all give the one answer, by the method that ``plan`` shows.
     max_iter : int, default=100
         Accepted and without effect: there is no limit.
     optimizer : "auto", str or optimizer, default="auto"
@@ -152,7 +152,7 @@ class LogisticRegression(LogisticParameters, SparseCoefficients, PriorsAtPredict
     intercept_: Any = field(init=False)
     limit_: Any = field(init=False)
     discriminant_: LinearDiscriminant = field(init=False)
-    _belief: LaplacePosterior | None = field(init=False)
+    _posterior: LaplacePosterior | None = field(init=False)
     _wide = ()
 
     def __sklearn_tags__(self) -> Any:

@@ -199,7 +199,7 @@ class LogisticRegressionCV(LogisticCVParameters, LogisticRegression):
         labels = plain[codes]
         table = labels if isinstance(X, Source) or is_query(X) else X  # of a source splitters see how many rows it has
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # a class with fewer rows than folds: told below, by name
+            warnings.simplefilter("ignore", UserWarning)  # a class with fewer rows than folds: reported below, by name
             splits = list(check_cv(self.cv, labels, classifier=True).split(table, labels, **routed.splitter.split))
         counts = count_classes(codes, len(classes))
         if counts.min() < len(splits):
@@ -243,10 +243,10 @@ class LogisticRegressionCV(LogisticCVParameters, LogisticRegression):
 
     def _choose(self, scores: Array, paths: Array, Cs: Array, ratios: list[float]) -> tuple[float, float, Array | None]:
         """(C, l1_ratio, weights to take as they are, or None for a fit on all rows), from the folds with scores."""
-        told = ~np.isnan(scores).any(axis=(1, 2))
-        if not told.any():
+        known = ~np.isnan(scores).any(axis=(1, 2))
+        if not known.any():
             raise DataError(f"scoring={self.scoring!r} is NaN in every fold, so that no C is better than another.")
-        return choose(scores[told], paths[told], Cs, ratios, self.refit, self.rule)
+        return choose(scores[known], paths[known], Cs, ratios, self.refit, self.rule)
 
     def _learn(self, sample: Sample, C: float, ratio: float, average: Any, near: Any) -> None:
         """All rows at the choice, from the mean of the folds (``near``); or the average of folds, if there is one."""

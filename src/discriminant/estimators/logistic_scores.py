@@ -42,8 +42,8 @@ class Scoring:
         found = []
         for A, (_, test) in zip(weights, splits, strict=True):
             index = np.flatnonzero(test) if np.asarray(test).dtype == bool else np.asarray(test)
-            judged = folds.accuracies(A, index, self.weight) if self.scorer is None else self._score(folds, A, index)
-            found.append(judged)
+            scored = folds.accuracies(A, index, self.weight) if self.scorer is None else self._score(folds, A, index)
+            found.append(scored)
         return np.stack(found)
 
     def _score(self, folds: Folds, weights: Array, index: Array) -> Array:
@@ -61,7 +61,7 @@ class Scoring:
 
 
 def with_labels(scorer: Any, classes: Array) -> Any:
-    """The scorer, told all class labels where its function takes them: a fold need not hold every class."""
+    """The scorer, given all class labels where its function takes them: a fold need not hold every class."""
     function = getattr(scorer, "_score_func", None)
     if function is None or "labels" not in (known := inspect.signature(function).parameters):
         return scorer

@@ -52,7 +52,7 @@ class MomentClassifier(LearnsInParts):
 
     @property
     def certificate_(self) -> Certificate:
-        """What is proved of a closed form: it needs no iterations, and what arithmetic left is told."""
+        """What is proved of a closed form: it needs no iterations, and what arithmetic left is reported."""
         check_is_fitted(self)
         return self._method().certify(vars(self))
 

@@ -157,5 +157,5 @@ class QuadraticDiscriminantAnalysis(QuadraticParameters, GaussianClassifier):
                 "or a restricted covariance use sklearn.model_selection.cross_val_predict with LeaveOneOut()."
             )
         given = None if self.priors is None else in_memory(self.priors_)
-        lost = 1.0 if self.covariance == "unbiased" else 0.0
-        return QuadraticDeletion(self._whitened, self.moments_.weight, lost, given, self.classes_)
+        dof = 1.0 if self.covariance == "unbiased" else 0.0
+        return QuadraticDeletion(self._whitened, self.moments_.weight, dof, given, self.classes_)

@@ -77,13 +77,13 @@ def distance_to_the_line(data: Data, ax: Any) -> None:
     halves(ax, data.line, bounds, linewidth=2.2)
     for name, point, foot, r in zip(("", "'"), data.points, data.feet, data.distances, strict=True):
         _drop(ax, point, foot, unit * np.sign(r), f"$\\mathbf{{x}}{name}$", f"$\\mathbf{{x}}{name}_p$")
-        _told(ax, point, foot, f"$r{name} = {r:+.2f}$", (6, -12) if r > 0 else (-58, 12))
+        _label(ax, point, foot, f"$r{name} = {r:+.2f}$", (6, -12) if r > 0 else (-58, 12))
     foot = data.line.project(np.zeros(2))
     segment(ax, (0, 0), foot, GREY, linestyle="--", linewidth=1.5)
     ax.text(3.1, 4.2, "$g(\\mathbf{x}) > 0$", color=BLUE, fontsize=12)
     ax.text(-0.6, -0.5, "$g(\\mathbf{x}) < 0$", color=ORANGE, fontsize=12)
     ax.plot(0, 0, "+", color=INK, markersize=11, markeredgewidth=1.6)
-    _told(ax, 0, foot, f"$r_0 = w_0/\\|\\mathbf{{w}}\\| = {data.origin:+.2f}$", (8, -12), color=GREY)
+    _label(ax, 0, foot, f"$r_0 = w_0/\\|\\mathbf{{w}}\\| = {data.origin:+.2f}$", (8, -12), color=GREY)
     start = data.line.project(np.array([4.0, 0.4]))
     arrow(ax, start, start + 0.9 * unit, INK, 2)
     _beside(ax, start + 0.9 * unit, "$\\mathbf{w}$", unit)
@@ -108,10 +108,10 @@ def signed_distance(data: Data, ax: Any) -> None:
     arrow(ax, foot, foot + 1.0 * unit, INK, 2.2)
     _beside(ax, foot + unit, "$\\mathbf{w}$", unit)
     segment(ax, (0, 0), foot, GREEN, linewidth=2)
-    _told(ax, 0, foot, "$-w_0/\\|\\mathbf{w}\\|$", (10, -14), fontsize=11, bbox=_ground(ORANGE))
+    _label(ax, 0, foot, "$-w_0/\\|\\mathbf{w}\\|$", (10, -14), fontsize=11, bbox=_ground(ORANGE))
     _drop(ax, data.points[0], data.feet[0], unit, "$\\mathbf{x}$", "$\\mathbf{x}_\\perp$")
     length = "$y(\\mathbf{x})/\\|\\mathbf{w}\\|$"
-    _told(ax, data.points[0], data.feet[0], length, (10, -14), fontsize=11, bbox=_ground(BLUE))
+    _label(ax, data.points[0], data.feet[0], length, (10, -14), fontsize=11, bbox=_ground(BLUE))
     ax.text(2.9, 3.7, "$y > 0$,  $R_1$", color=BLUE, fontsize=12)
     ax.text(-1.05, -0.45, "$y < 0$,  $R_2$", color=ORANGE, fontsize=12, bbox=_ground(ORANGE))
     title = "The line $y = 0$ is perpendicular to $\\mathbf{w}$; dotted: $y$ = $\\pm5$, $\\pm10$, …"
@@ -127,7 +127,7 @@ def _drop(ax: Any, point: Array, foot: Array, away: Array, name: str, foot_name:
     _beside(ax, foot, foot_name, -away)
 
 
-def _told(ax: Any, start: Any, end: Array, text: str, away: tuple[int, int], **options: Any) -> None:
+def _label(ax: Any, start: Any, end: Array, text: str, away: tuple[int, int], **options: Any) -> None:
     """Words at the middle of a segment."""
     given = {"color": GREEN, **options}
     ax.annotate(text, (start + end) / 2, xytext=away, textcoords="offset points", **given)

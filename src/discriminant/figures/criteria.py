@@ -55,8 +55,8 @@ def normalised_samples(data: Data, *axes: Any) -> None:
     for ax in axes[:2]:
         ax.text(1.75, 1.95, "solution\nregion", color="#00674C", fontsize=10, ha="center")
     axes[2].text(1.5, 2.15, "$a^t y_i \\geq 1$", color="#00513B", fontsize=11, ha="center")
-    marks, told = axes[0].get_legend_handles_labels()
-    axes[0].legend([*marks[4:], marks[0], marks[2]], [*told[4:], told[0], told[2]], loc="lower left")
+    marks, texts = axes[0].get_legend_handles_labels()
+    axes[0].legend([*marks[4:], marks[0], marks[2]], [*texts[4:], texts[0], texts[2]], loc="lower left")
 
 
 def _descend(objective: Any, optimizer: Any, start: Array, bounds: Any, resolution: int = 61) -> Data:

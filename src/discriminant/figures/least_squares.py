@@ -90,5 +90,5 @@ def masked_class(data: Data, *axes: Any) -> None:
     for ax, (name, model), title in zip(
         axes, data.models.items(), ("least squares", "logistic regression"), strict=True
     ):
-        told = f"{title}: {data.middle_right[name]:.0%} of $C_2$ right"
-        regions(ax, model, data, data.bounds, told)
+        heading = f"{title}: {data.middle_right[name]:.0%} of $C_2$ right"
+        regions(ax, model, data, data.bounds, heading)

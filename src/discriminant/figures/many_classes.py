@@ -106,7 +106,7 @@ def ambiguous_regions_data() -> Data:
 
 @drawn(1, 3, (13, 4.8), sharey=True)
 def ambiguous_regions(data: Data, *axes: Any) -> None:
-    told: dict[str, Any] = {}
+    entries: dict[str, Any] = {}
     titles = {
         "rest": "$K-1$ discriminants, a class against the rest",
         "pairs": "$K(K-1)/2$ discriminants, one for each pair",
@@ -117,9 +117,9 @@ def ambiguous_regions(data: Data, *axes: Any) -> None:
         regions(ax, data.models[kind], data, data.bounds, equal=False, show=show)
         ax.set_title(f"{title}\nambiguous: {abs(data.shares[kind]):.1%} of the square", fontsize=10)
         legend = ax.get_legend()
-        told |= {text.get_text(): mark for text, mark in zip(legend.get_texts(), legend.legend_handles, strict=True)}
+        entries |= {text.get_text(): mark for text, mark in zip(legend.get_texts(), legend.legend_handles, strict=True)}
         legend.remove()
-    axes[0].figure.legend(list(told.values()), list(told), loc="outside lower center", ncols=len(told))
+    axes[0].figure.legend(list(entries.values()), list(entries), loc="outside lower center", ncols=len(entries))
 
 
 def convex_regions_data() -> Data:

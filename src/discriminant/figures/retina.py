@@ -40,10 +40,10 @@ def see(character: str, right: int = 0, down: int = 0) -> Array:
     return scene.ravel()
 
 
-def show(copies: int, rng: np.random.Generator, noise: float = 0.02, reach: int = 2) -> tuple[Array, Array]:
-    """Every character ``copies`` times, moved by up to ``reach`` cells, with a share of the cells flipped; shuffled."""
+def show(copies: int, rng: np.random.Generator, noise: float = 0.02, most: int = 2) -> tuple[Array, Array]:
+    """Every character ``copies`` times, moved by up to ``most`` cells, with a share of the cells flipped; shuffled."""
     labels = rng.permutation(np.repeat(list(CHARACTERS), copies))
-    moves = rng.integers(-reach, reach + 1, (len(labels), 2))
+    moves = rng.integers(-most, most + 1, (len(labels), 2))
     scenes = np.array([see(str(c), int(i), int(j)) for c, (i, j) in zip(labels, moves, strict=True)])
     return np.abs(scenes - (rng.random(scenes.shape) < noise)), labels
 
@@ -51,8 +51,8 @@ def show(copies: int, rng: np.random.Generator, noise: float = 0.02, reach: int 
 def mark_one_data() -> Data:
     """Three machines that differ in nothing but their random wiring; the first is drawn, over new scenes."""
     rng = np.random.default_rng(1958)
-    (shown, told), (new, truth) = show(60, rng), show(15, rng)
-    machines = [_train(seed, shown, told, new, truth) for seed in (0, 1, 2)]
+    (shown, characters), (new, truth) = show(60, rng), show(15, rng)
+    machines = [_train(seed, shown, characters, new, truth) for seed in (0, 1, 2)]
     wiring, responses, curve = machines[0]
     answers = responses.predict(wiring.transform(new))
     accuracies = np.array([curve_[-1, 1] for *_, curve_ in machines])
@@ -63,16 +63,16 @@ def mark_one_data() -> Data:
     )  # fmt: skip
 
 
-def _train(seed: int, shown: Array, told: Array, new: Array, truth: Array) -> tuple[Any, Any, Array]:
+def _train(seed: int, shown: Array, characters: Array, new: Array, truth: Array) -> tuple[Any, Any, Array]:
     wiring: Any = Wiring(512, connections=8, random_state=seed)
     fires, fires_new = wiring.fit_transform(shown), wiring.transform(new)
-    classes, curve = np.unique(told), []
+    classes, curve = np.unique(characters), []
 
     def watch(step: Any) -> None:
         said = [classes[(units @ step.weights[1:] + step.weights[0]).argmax(axis=1)] for units in (fires, fires_new)]
-        curve.append([np.mean(said[0] == told), np.mean(said[1] == truth)])
+        curve.append([np.mean(said[0] == characters), np.mean(said[1] == truth)])
 
-    rule = Perceptron(shuffle=False, tol=None, max_iter=60, callback=watch).fit(fires, told)
+    rule = Perceptron(shuffle=False, tol=None, max_iter=60, callback=watch).fit(fires, characters)
     return wiring, rule, np.array(curve)
 
 
@@ -97,8 +97,8 @@ def mark_one(data: Data, *axes: Any) -> None:
     ax.plot(passes, data.curve[:, 0], color=BLUE, marker="o", markersize=3, label="shown")
     ax.plot(passes, data.curve[:, 1], color=ORANGE, marker="s", markersize=3, label="new")
     ax.axhline(1 / len(CHARACTERS), color=GREY, linestyle=":", label="chance")
-    ax.set(ylim=(0, 1.03), xlabel="passes", ylabel="share told right")
-    ax.set_title(f"told right: {data.curve[-1, 1]:.0%} of new ones")
+    ax.set(ylim=(0, 1.03), xlabel="passes", ylabel="accuracy")
+    ax.set_title(f"accuracy on new ones: {data.curve[-1, 1]:.0%}")
     ax.legend(loc="center right")
 
 

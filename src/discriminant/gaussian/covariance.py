@@ -173,7 +173,7 @@ class LowRank(Covariance):
         inverse[live], deviation[live] = 1 / scale[live], spread[live]
         C = self._scaled(inverse)
         log_determinant = 2 * float(np.log(scale[live] * moments.unit[live]).sum())
-        found = singular_axes(C, lost=moments.n_classes, least=1e-12 if full else None)
+        found = singular_axes(C, dof=moments.n_classes, least=1e-12 if full else None)
         if found is None and full:
             basis, Z = orthogonal_coordinates(C)
             # I + ZᵗZ = RᵗR, off the rows of Z and I: columns of any size keep their digits.
@@ -233,9 +233,9 @@ def scatter_of(moments: ClassMoments, k: int | None = None) -> Any:
     return LowRank(scatter, np.zeros((0, d)), np.zeros(0)) if moments.diagonal else Dense(scatter)
 
 
-def pool(scatter: Any, weight: float, pooled: Any, total: float, pooling: float, lost: float = 0.0) -> Any:
-    """Friedman's Σ_k(λ); ``lost`` is the degree of freedom that each class mean costs (1 for unbiased)."""
-    divisor = (1 - pooling) * (weight - lost) + pooling * total
+def pool(scatter: Any, weight: float, pooled: Any, total: float, pooling: float, dof: float = 0.0) -> Any:
+    """Friedman's Σ_k(λ); ``dof`` is the degree of freedom that each class mean costs (1 for unbiased)."""
+    divisor = (1 - pooling) * (weight - dof) + pooling * total
     return scatter * ((1 - pooling) / divisor) + pooled * (pooling / divisor)
 
 

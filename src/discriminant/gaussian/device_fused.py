@@ -19,17 +19,17 @@ def fused_sums(kernel: MomentKernel, blocks: Any) -> MomentSums | None:
     if not applies(kernel, blocks):
         return None
     shift = kernel.shift if kernel.shift.any() else None
-    found = device_moments.moments(blocks.rows.X, blocks.target, shift, _reach(kernel, blocks), len(kernel.shift))
+    found = device_moments.moments(blocks.rows.X, blocks.target, shift, _largest(kernel, blocks), len(kernel.shift))
     if found is None or not all(np.isfinite(part).all() for part in found):
         return None  # beyond the range of half floats, or no number at all
     gram, sums, count = found
     return MomentSums(count, count.copy(), sums, gram)
 
 
-def _reach(kernel: MomentKernel, blocks: Any) -> Array:
+def _largest(kernel: MomentKernel, blocks: Any) -> Array:
     """The largest of some rows, for half floats to hold them all with room to spare."""
-    reach = np.abs(blocks.peek.design.values - kernel.shift.mean(axis=0)).max(axis=0)
-    return np.where(np.isfinite(reach) & (reach > 0), reach, 1.0)
+    largest = np.abs(blocks.peek.design.values - kernel.shift.mean(axis=0)).max(axis=0)
+    return np.where(np.isfinite(largest) & (largest > 0), largest, 1.0)
 
 
 def applies(kernel: MomentKernel, blocks: Any) -> bool:

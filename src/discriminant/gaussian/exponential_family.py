@@ -145,7 +145,7 @@ def in_support(family: str, x: Array) -> bool:
         return True
     if not x.min() >= 0:
         return False
-    # Of numbers from 0 to 1 only 0 and 1 are their own squares; two sums tell it without an array of answers.
+    # Of numbers from 0 to 1 only 0 and 1 are their own squares; two sums show it without an array of answers.
     return family != "bernoulli" or bool(x.max() <= 1 and np.vdot(x, x) == x.sum())
 
 
@@ -197,7 +197,7 @@ FAMILIES: dict[str, Callable[[Array, Array, float], Natural]] = {
 def natural(family: str, sums: Array, weight: Array, smoothing: float) -> Natural:
     """The densities of some columns from their class sums.
 
-    A column in which every class lies on the same edge tells none from another: θ and b are 0 there.
+    A column in which every class lies on the same edge separates none from another: θ and b are 0 there.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         found = FAMILIES[family](sums, weight[:, None], smoothing)

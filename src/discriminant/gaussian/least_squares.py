@@ -27,7 +27,7 @@ from discriminant.gaussian.whiten import EPS, Again, Whitened, whiten_moments
 from discriminant.protocols import Array
 
 ALONE = 1e-10  # 1 − h below this: the row alone spans its direction
-LOST = 1e-11  # of ∇J by rounding in the Gram matrix: ε times the variance inflation factor
+ROUNDING = 1e-11  # of ∇J by rounding in the Gram matrix: ε times the variance inflation factor
 
 
 @dataclass(frozen=True)
@@ -198,7 +198,7 @@ def least_squares(
     loads[sub] = shares[sub, None] * (whitened.means + moved @ whitened.matrix - centre)
     W, slopes = whitened.matrix * unit[:, None], whitened.matrix @ loads.T
     B = slopes * unit[:, None]
-    if again is None or EPS * whitened.inflation.max(initial=0.0) < LOST:
+    if again is None or EPS * whitened.inflation.max(initial=0.0) < ROUNDING:
         pulls = shares[sub, None] * (means - mean + moved / unit)
         gradient = W.T @ ((scatter / N) @ B)
         gradient[:, sub] -= W.T @ pulls.T

@@ -73,7 +73,7 @@ class QuadraticDeletion:
 
     whitened: list[Whitened]
     weight: Array
-    lost: float  # Σ_k = S_k / (W_k − lost)
+    dof: float  # Σ_k = S_k / (W_k − lost)
     priors: Array | None
     classes: Array
 
@@ -88,7 +88,7 @@ class QuadraticDeletion:
         return np.asarray(scores + _log_priors(self.priors, self.weight, codes, weight))
 
     def _own(self, k: int, square: Array, weight: Array) -> Array:
-        one, own, divisor = self.whitened[k], self.weight[k], self.weight[k] - self.lost
+        one, own, divisor = self.whitened[k], self.weight[k], self.weight[k] - self.dof
         rest = own - weight
         with np.errstate(divide="ignore", invalid="ignore"):
             c = weight * own / rest

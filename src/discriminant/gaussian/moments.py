@@ -6,7 +6,7 @@ Each class is shifted by its own approximate mean s_k (from a small sample) befo
 
 A subtraction of two floats is exact up to the rounding of its own, small, result; so offsets of 1e8 standard
 deviations cost no digits.  Where every mean lies within five deviations of zero the shift is not worth its time: the
-formula with s_k = 0 then loses about a digit, which ``inflation`` tells to those who need it.  Means are kept relative
+formula with s_k = 0 then loses about a digit, which ``inflation`` measures.  Means are kept relative
 to an origin for the same reason: m_k = origin + unit · means_k.  Two moments merge by Chan's formula,
 S = S_a + S_b + (W_a W_b / W) δδᵗ, δ = m_a − m_b, in a form that is symmetric in a and b to the last bit.
 """
@@ -454,8 +454,8 @@ def mapped_moments(
     safe = np.where(sums.weight > 0, sums.weight, 1.0)
     delta = sums.sums / safe[:, None]
     rest = delta * np.sqrt(sums.weight)[:, None]
-    apart, lost = exact_difference(kernel.shift, moments.origin)
-    return sums.gram - rest.T @ rest, precise_product(apart / moments.unit, lost / moments.unit, matrix) + delta
+    apart, remainder = exact_difference(kernel.shift, moments.origin)
+    return sums.gram - rest.T @ rest, precise_product(apart / moments.unit, remainder / moments.unit, matrix) + delta
 
 
 @dataclass(frozen=True)
@@ -517,10 +517,10 @@ def _finish(
     delta = sums.sums / safe[:, None]
     rest = delta * np.sqrt(sums.weight)[:, None]
     if kernel.diagonal:
-        lost = rest * rest if kernel.by_class else (rest * rest).sum(axis=0)
+        remainder = rest * rest if kernel.by_class else (rest * rest).sum(axis=0)
     else:
-        lost = rest[:, :, None] * rest[:, None, :] if kernel.by_class else rest.T @ rest
-    scatter = sums.gram - lost
+        remainder = rest[:, :, None] * rest[:, None, :] if kernel.by_class else rest.T @ rest
+    scatter = sums.gram - remainder
     if kernel.diagonal:
         scatter = np.maximum(scatter, 0.0)
     means = (kernel.shift - origin) / unit + delta
@@ -575,7 +575,7 @@ def _with_weight(values: Array, codes: Array, weight: Array | None) -> tuple[Arr
 
 
 def _plain_means(values: Array, codes: Array, classes: Array) -> Array:
-    """The mean of each row's class; not careful, since it only tells whether means are near zero."""
+    """The mean of each row's class; not careful, since it only shows whether means are near zero."""
     member = (codes == classes[:, None]).astype(np.float64)
     return np.asarray((member @ values / member.sum(axis=1)[:, None])[np.searchsorted(classes, codes)])
 

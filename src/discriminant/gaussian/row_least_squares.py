@@ -32,7 +32,7 @@ from discriminant.protocols import Array
 CORRECTIONS = 6
 SLOW = 1e-2  # of the residual is left by a correction that float32 is good enough for
 STRIP_VALUES, LEAST_STRIP = 2**18, 64  # of columns that stay in the cache
-LOST = 1e-11  # what rounding may leave of the scores, by a bound
+ROUNDING = 1e-11  # what rounding may leave of the scores, by a bound
 NO_PART = 1e-10  # of the mean beyond the rows, as a share of the mean: rounding
 
 
@@ -163,7 +163,7 @@ class RowLeastSquares:
             slopes = self._slopes(U)
             residual = S - self._scores(slopes)
             left = residual - self.alpha * U
-            if EPS * scale * np.linalg.norm(U) > LOST * np.linalg.norm(S):
+            if EPS * scale * np.linalg.norm(U) > ROUNDING * np.linalg.norm(S):
                 return None  # rounding of u alone would be seen in the scores
             moved, length = float(np.linalg.norm(change)), float(np.linalg.norm(U))
             if moved <= 1e-13 * length or moved**2 <= 1e-14 * length * last:  # the next is smaller by the same factor

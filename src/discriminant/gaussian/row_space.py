@@ -21,10 +21,10 @@ def is_wide(n_rows: int, n_features: int) -> bool:
     return n_features > max(n_rows, ROW_SPACE_COLUMNS)
 
 
-def singular_axes(C: Array, lost: int, least: float | None = None) -> tuple[Array, Array] | None:
+def singular_axes(C: Array, dof: int, least: float | None = None) -> tuple[Array, Array] | None:
     """(Q, s) by inner products; None where they may not keep the digits.
 
-    ``lost``: by how much the means that were taken off the rows lower their rank at most.  ``least``: s² below which a
+    ``dof``: by how much the means that were taken off the rows lower their rank at most.  ``least``: s² below which a
     direction does not matter, where there is a variance of one beside it.
     """
     n = len(C)
@@ -36,7 +36,7 @@ def singular_axes(C: Array, lost: int, least: float | None = None) -> tuple[Arra
     found = values[keep]
     if not len(found):
         return np.zeros((C.shape[1], 0)), np.zeros(0)
-    exact = len(found) >= n - lost or (least is not None and floor < least)
+    exact = len(found) >= n - dof or (least is not None and floor < least)
     if not exact or found[-1] > ALIKE * found[0]:
         return None
     s = np.sqrt(found)

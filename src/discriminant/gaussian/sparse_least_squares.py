@@ -4,7 +4,7 @@ With X_s = √w (x − m) and S = √w (t − t̄) over the rows, of which m is 
 
     s = X_sᵗ(S − X_s w) − αw = −N∇J,      J − min J ≤ ‖s‖² / 2αN².
 
-Where steps do not arrive, and for what else a closed form tells (leverages, deletions, errors), the sums of products
+Where steps do not arrive, and for what else a closed form gives (leverages, deletions, errors), the sums of products
 are formed after all.
 """
 

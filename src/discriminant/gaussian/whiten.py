@@ -4,9 +4,9 @@ Columns are first scaled by their own within-class deviation, so that neither ra
 well-conditioned correlation R = L Lᵗ the whitener is L⁻ᵗ.  Otherwise R is decomposed into eigenvectors and the data
 are read again in the whitened coordinates; there the second moment is near I and is computed without cancellation.
 Repeated, that is a QR decomposition by blocks (CholeskyQR2): the error falls from ε·κ(X)² to ε·κ(X), and singular
-values are told from rounding noise down to the precision of the data.  As long as L is far from singular the second
-factor is a triangle too: eigenvectors of a matrix near I are any directions, and would mix a column that a penalty
-holds near zero with columns a million times larger, in whose rounding it drowns.
+values are distinguished from rounding noise down to the precision of the data.  As long as L is far from singular the
+second factor is a triangle too: eigenvectors of a matrix near I are any directions, and would mix a column that a
+penalty holds near zero with columns a million times larger, in whose rounding it drowns.
 
 A direction is dropped when the standardised data's singular value along it is within the rounding of the data, or below
 ``tol`` where one is given.
@@ -89,7 +89,7 @@ def whiten_moments(
     """Whiten Σ = S_W / divisor.
 
     ``again`` reads the data in new coordinates; without it (merged moments, whose rows are gone) singular values below
-    √ε cannot be told from rounding and are dropped.
+    √ε cannot be distinguished from rounding and are dropped.
     """
     covariance = moments.pooled().scatter / divisor
     if tol is None:
@@ -105,7 +105,7 @@ def whiten_moments(
         T, means = again(columns.spread(W))
         turn = _inverse_transpose(np.linalg.cholesky(T))
         return columns.finish(W @ turn, means @ turn, np.zeros((len(W), 0)), 1.0, 2, tol)
-    few = columns.doubtful(W, limit, again)
+    few = columns.split_uncertain(W, limit, again)
     if few is not None:
         return columns.finish(*few, 2, tol)
     nulls, passes, condition = [], 1, np.inf
@@ -246,20 +246,20 @@ class _Columns:
         full[self.live] = values
         return full
 
-    def doubtful(self, W: Array, limit: float, again: Again) -> tuple[Array, Array, Array, float] | None:
-        """The same as ``split``, where a few axes of many are in doubt: only these are read off the rows again.
+    def split_uncertain(self, W: Array, limit: float, again: Again) -> tuple[Array, Array, Array, float] | None:
+        """The same as ``split``, where a few axes of many are uncertain: only these are read off the rows again.
 
         None where they are not few, or where what rounding left of their products with the others, ε/√(λ_i λ_j), would
         be seen: eigenvalues are 1/‖w‖².
         """
         sizes = np.einsum("ij,ij->j", W, W)
-        doubt = sizes * len(W) > limit
-        if len(W) <= REREAD_COLUMNS or doubt.sum() * 4 > len(W):
+        uncertain = sizes * len(W) > limit
+        if len(W) <= REREAD_COLUMNS or uncertain.sum() * 4 > len(W):
             return None
-        clear = W[:, ~doubt]
-        found, means, null, condition = self.split(W[:, doubt], *again(self.spread(W[:, doubt])))
+        clear = W[:, ~uncertain]
+        found, means, null, condition = self.split(W[:, uncertain], *again(self.spread(W[:, uncertain])))
         largest = float(np.einsum("ij,ij->j", found, found).max(initial=0.0))
-        if EPS * np.sqrt(largest * sizes[~doubt].max()) > SEEN or condition > NEAR_UNIT:
+        if EPS * np.sqrt(largest * sizes[~uncertain].max()) > SEEN or condition > NEAR_UNIT:
             return None
         standard = self.moments.means[:, self.live] / self.scale
         return np.hstack([clear, found]), np.hstack([standard @ clear, means]), null, condition
@@ -268,7 +268,7 @@ class _Columns:
         """Unit variance along the axes that are real, the others out: (W, means, what was dropped, κ of T).
 
         ``means`` are those that were read off the rows in the coordinates W; without them T comes from the Gram matrix
-        alone, which cannot tell singular values below √ε from rounding.
+        alone, which cannot distinguish singular values below √ε from rounding.
         """
         standard = self.moments.means[:, self.live] / self.scale
         if T is None:
@@ -308,9 +308,9 @@ class _Columns:
         with np.errstate(over="ignore"):
             matrix = self.spread(W) / moments.unit[:, None]
         if not np.isfinite(matrix).all():
-            lost = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
+            overflowing = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
             raise DataError(
-                f"Column {lost[0]} varies by {deviation[lost[0]]:.3g} only, so that its weight would be larger than "
-                "any number the machine has. Measure it in another unit (multiply it by 1e200, say)."
+                f"Column {overflowing[0]} varies by {deviation[overflowing[0]]:.3g} only, so that its weight would be "
+                "larger than any number the machine has. Measure it in another unit (multiply it by 1e200, say)."
             )
         return Whitened(matrix, means, moments.origin, log_determinant, deviation, dropped, passes)

@@ -60,7 +60,7 @@ class AffineMap:
         X = self._checked(X)
         dtype = dtype or (np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64)
         try:
-            # NaN and overflow are found in z and told in a sentence; what is too large for float32 is infinite there.
+            # NaN and overflow are found in z and reported; what is too large for float32 is infinite there.
             with np.errstate(invalid="ignore", over="ignore"):
                 if isinstance(X, np.ndarray) and X.size <= SMALL and self.basis is None:
                     found = then(self._finite(self._dense_scores(X)))

@@ -76,7 +76,7 @@ def free_weights(cone: KeslerCone, unseen: Array) -> Array:
     return np.setdiff1d(np.arange(cone.dimension), held)
 
 
-CERTAIN = 40.0  # a score from which on a float cannot tell a probability from one
+CERTAIN = 40.0  # a score from which on a float cannot distinguish a probability from one
 MOST_PARAMETERS = 4_000
 _CHUNK = 20_000
 _TRIALS = 40
@@ -192,8 +192,8 @@ class LimitingFit(Shown):
         open_rows = np.flatnonzero(ties.sum(axis=1) > 1)
         z[ties] = 0.0
         if len(open_rows):
-            told = cone.float_features(open_rows.tolist()) @ self._scores
-            z[open_rows] = np.where(ties[open_rows], told, -np.inf)
+            decided = cone.float_features(open_rows.tolist()) @ self._scores
+            z[open_rows] = np.where(ties[open_rows], decided, -np.inf)
         return z
 
     def _likely(self, cone: KeslerCone) -> Array:
@@ -217,7 +217,7 @@ def limiting_fit(
     offset: Array | None = None,
     shift: Array | None = None,
 ) -> LimitingFit:
-    """The limiting fit along ``weights``; ``spanning`` pairs, told by ``columns``, span the pairs on the boundary.
+    """The limiting fit along ``weights``; ``spanning`` pairs, of these ``columns``, span the pairs on the boundary.
 
     ``offset``: known parts of the scores, (n,) or (n, K); ``shift`` (K,) is taken off the intercepts at the end.
     """
@@ -395,7 +395,7 @@ def _covariance(inner: KeslerCone, spread: Array | None, finite: Array) -> Array
     T = _over_columns(inner, np.eye(inner.width))
     wide = np.kron(np.eye(m), T)
     result = np.asarray(wide @ spread @ wide.T)
-    lost = ~finite.T.ravel()
-    result[lost] = np.nan
-    result[:, lost] = np.nan
+    undetermined = ~finite.T.ravel()
+    result[undetermined] = np.nan
+    result[:, undetermined] = np.nan
     return result

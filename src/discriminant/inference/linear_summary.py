@@ -142,7 +142,7 @@ def gaussian_summary(
     """The table of contrasts with the first class, (1+d, K−1); ``slopes_only``: the intercept has errors of its own."""
     if not fit.freedom > fit.W.shape[1] + 1:
         raise DataError(
-            f"{fit.counts.sum():g} rows in {len(fit.counts)} classes do not tell a covariance of {fit.W.shape[1]} "
+            f"{fit.counts.sum():g} rows in {len(fit.counts)} classes do not determine a covariance of {fit.W.shape[1]} "
             "columns: there are no standard errors. Use fewer columns."
         )
     covariance = gaussian_covariance(fit)

@@ -49,7 +49,7 @@ def boundary_only(
 ) -> bool:
     """Whether no row is wrong, some are right, and the rest are the boundary, all of it in the span of ``spanning``.
 
-    On the boundary the other columns are told by ``columns`` through ``relations``, which is checked too.
+    On the boundary the other columns follow from ``columns`` through ``relations``, which is checked too.
     """
     signs = cone.signs(weights)
     zero = signs == 0

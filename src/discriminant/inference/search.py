@@ -8,7 +8,7 @@ these rows vanish, and the search goes on there, until weights are found or noth
 
     found on the whole space: separable.    found on a smaller face: quasi-separable.    nothing left: overlapping.
 
-Where floats cannot tell (programs whose margin is below 1e-9), a dual simplex with as many bits as needed takes over.
+Where floats cannot decide (programs whose margin is below 1e-9), a dual simplex with as many bits as needed takes over.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Finding:
     circuit: dict[Pair, Fraction] | None  # the first few rows found that cannot all be on the right side
     multipliers: dict[Pair, Fraction]  # λ > 0, Σ λ a = 0, on rows that span those that vanish
     infinite: tuple[int, ...]  # columns on which some weights in the cone are not zero
-    spanned: tuple[int, ...]  # columns that the vanishing rows are told by, the others being relations of them there
+    spanned: tuple[int, ...]  # columns that determine the vanishing rows, the others being relations of them there
     relations: dict[int, Integers]
 
     @property

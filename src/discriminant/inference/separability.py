@@ -224,14 +224,14 @@ class Separability:
         if self.verdict == OVERLAPPING:
             raise DataError("These classes overlap: the estimates are finite, and an ordinary fit finds them.")
         cone, found = self._data(None, None), self
-        if self.verdict == SEPARABLE and self.aliased:  # a direction of the columns that others do not tell
+        if self.verdict == SEPARABLE and self.aliased:  # a direction that the other columns do not determine
             found = decide(cone.source, cone.codes, self.classes, None, cone.intercept, "any", 0)
             cone = found._cone
         return limiting_fit(cone, self.classes, found._weights, *found.face, row_weight=sample_weight)
 
     @property
     def face(self) -> tuple[list[Pair], tuple[int, ...], dict[int, Integers]]:
-        """Pairs that span those on the boundary, the columns that tell them, and the relations of the other columns."""
+        """Pairs that span those on the boundary, columns that determine them, and relations of the other columns."""
         return list(self.multipliers), self._spanned[0], dict(self._spanned[1])
 
     @checked(seconds=number(0, open_="low"))
@@ -427,7 +427,7 @@ def decide(
             narrow = replace(cone, keep=keep)
             finding = find_machine(narrow, random_state)
             if relations and hyperplane == "widest" and len(classes) == 2 and finding.separates:
-                # The widest gap takes part of every column, also of those that others tell.
+                # The widest gap takes part of every column, also of those that others determine.
                 finding = replace(finding, weights=cone.spread(finding.weights or [], narrow), spanned=every)
             else:
                 cone = narrow

@@ -4,7 +4,7 @@ With samples y = (1, x) turned by the sign of their class, the weights a that se
 
     {a : a·y_i ≥ b for all i},        a cone where b = 0.
 
-``solution_region`` tells whether it is empty, a point deep inside (the Chebyshev centre of its part in the unit box),
+``solution_region`` says whether it is empty, a point deep inside (the Chebyshev centre of its part in the unit box),
 for few dimensions the extreme rays, and in the plane its polygon.  Duda and Hart 5.4.
 """
 

@@ -231,19 +231,19 @@ def _cell(name: str, value: Any) -> str:
 
 
 def wald(
-    estimate: Array, covariance: Array, level: float, df: Any = np.inf, lost: Array | None = None
+    estimate: Array, covariance: Array, level: float, df: Any = np.inf, unknown: Array | None = None
 ) -> tuple[Array, Array, Array, Array, Array]:
     """(standard errors, θ/se, p, low, high): Student's t with ``df`` degrees of freedom, normal where infinite.
 
-    Estimates that are ``lost`` are not determined by the rows; those that are infinite have no interval.
+    Estimates that are ``unknown`` are not determined by the rows; those that are infinite have no interval.
     """
     from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
     error = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
     with np.errstate(divide="ignore", invalid="ignore"):
         z = estimate / error
-    if lost is not None:
-        error[lost], z[lost] = np.inf, np.nan
+    if unknown is not None:
+        error[unknown], z[unknown] = np.inf, np.nan
     normal, known = np.isinf(df), np.where(np.isinf(df), 1.0, df)
     p = 2 * np.where(normal, ndtr(-np.abs(z)), stdtr(known, -np.abs(z)))
     quantile = np.where(normal, ndtri(0.5 + level / 2), stdtrit(known, 0.5 + level / 2))
@@ -261,10 +261,10 @@ def tabled(
     kinds: dict[str, str],
     notes: Sequence[str] = (),
     df: float = np.inf,
-    lost: Array | None = None,
+    unknown: Array | None = None,
 ) -> Summary:
     """For each outcome a row of the intercept and one of each feature; what is of a posterior has no p-values."""
-    error, z, p, low, high = wald(estimate, covariance, level, df, lost)
+    error, z, p, low, high = wald(estimate, covariance, level, df, unknown)
     if kinds["errors"] == "posterior":
         p = np.full_like(p, np.nan)
     terms = ["(intercept)", *map(str, features)]
@@ -289,11 +289,13 @@ def relative(table: Summary, classes: Sequence[Any], reference: int) -> Summary:
     blocks = table.covariance.reshape(K - 1, width, K - 1, width)
     covariance = np.einsum("ab,bicj,dc->aidj", R, blocks, R).reshape(table.covariance.shape)
     df = table.statistics["df"] if "clusters" in table.statistics else np.inf  # of a survey
-    lost = np.tile(np.isinf(table.standard_error).reshape(K - 1, width).any(axis=0), K - 1)
+    unknown = np.tile(np.isinf(table.standard_error).reshape(K - 1, width).any(axis=0), K - 1)
     kinds = {**table.kinds, "reference": str(classes[reference])}
     others = np.delete(np.asarray(classes, dtype=object), reference).tolist()
     features = table.terms[1:width]
-    return tabled(features, others, estimate, covariance, table.statistics, table.level, kinds, table.notes, df, lost)
+    return tabled(
+        features, others, estimate, covariance, table.statistics, table.level, kinds, table.notes, df, unknown
+    )
 
 
 def slopes_only(table: Summary, width: int) -> Summary:
@@ -385,13 +387,13 @@ def summarise(
     M = np.kron(np.eye(optimum.n_classes - 1), to_raw(optimum.scaling))
     raw = optimum.raw
     raw_covariance = M @ covariance @ M.T
-    lost = None
+    unknown = None
     if ridge:
         notes.append(PENALISED)
     elif undetermined(optimum).any():
-        lost = undetermined(optimum)
+        unknown = undetermined(optimum)
         columns = np.array(["(intercept)", *feature_names], dtype=object)
-        which = columns[lost.reshape(-1, len(columns)).any(axis=0)].tolist()
+        which = columns[unknown.reshape(-1, len(columns)).any(axis=0)].tolist()
         notes.append(UNDETERMINED.format(names=names(which)))
     kinds = {
         "reference": str(classes[0]),
@@ -405,10 +407,10 @@ def summarise(
         kinds["statistic"] = "t"
     table = tabled(
         feature_names, classes[1:], raw, raw_covariance, design or _statistics(optimum, tested=not ridge),
-        request.level, kinds, notes, design.get("df", np.inf), lost,
+        request.level, kinds, notes, design.get("df", np.inf), unknown,
     )  # fmt: skip
     found: dict[str, Any] = {"centred": centred}
-    if model is not None and request.holds_weights and not ridge and lost is None:
+    if model is not None and request.holds_weights and not ridge and unknown is None:
         from discriminant.inference.profile import likelihood_ratio_tests, profile_intervals
 
         best = -model.evaluate(optimum.theta, Need.VALUE).value
@@ -443,9 +445,17 @@ def summarise_limit(limit: Any, optimum: Optimum, feature_names: Sequence[str], 
     )
     kinds = {"errors": "sampling", "covariance": "model", "tests": "wald", "intervals": "wald"}
     kinds["reference"] = str(limit.classes[0])
-    lost = ~np.isfinite(estimate)
+    unknown = ~np.isfinite(estimate)
     return tabled(
-        feature_names, limit.classes[1:], estimate, covariance, statistics, request.level, kinds, (note,), lost=lost
+        feature_names,
+        limit.classes[1:],
+        estimate,
+        covariance,
+        statistics,
+        request.level,
+        kinds,
+        (note,),
+        unknown=unknown,
     )
 
 

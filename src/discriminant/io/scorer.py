@@ -77,7 +77,7 @@ class Scorer:
         if self._center is not None:
             x = x - self._center
         if self._kind == "pair":
-            with np.errstate(over="ignore", invalid="ignore"):  # told in a sentence instead
+            with np.errstate(over="ignore", invalid="ignore"):  # reported in a sentence instead
                 z = float(np.dot(x, self._weights)) + self._intercept
             if z - z != 0.0:
                 self._refuse(x)
@@ -85,7 +85,7 @@ class Scorer:
             larger = 1.0 / (1.0 + small)
             return np.array((larger, small * larger) if z < 0 else (small * larger, larger))
         if self._kind != "program":
-            with np.errstate(over="ignore", invalid="ignore"):  # told in a sentence instead
+            with np.errstate(over="ignore", invalid="ignore"):  # reported in a sentence instead
                 return self._one_softmax(x)
         return np.asarray(self._many(x[None] if self._center is None else (x + self._center)[None])[0])
 

@@ -111,7 +111,7 @@ class CriterionMethod(ABC):
         """Minimise J from the weights given, or from the method's own."""
         fits = start is not None and start.shape == (task.objective.n_parameters, task.objective.n_outputs)
         first: Array = start if fits else self.starting_weights(task.objective)  # type: ignore[assignment]
-        # What overflows shows in J, and is told with its column.
+        # What overflows shows in J, and is reported with its column.
         with np.errstate(over="ignore", invalid="ignore"), reading(lambda A: self.weights(task, A)[1]):
             solution = self.solve(task, first)
         return self.found(task, first, solution, notes)

@@ -110,7 +110,7 @@ class MinimumSquaredError(LeastSquaresParameters, MomentMethod[ClassMoments]):
     def steps(self, blocks: ArrayBlocks) -> int:
         """Steps of conjugate gradients on sparse rows that cost as much as the sums of products and their factor."""
         n, d = blocks.n_rows, blocks.n_features
-        if not (blocks.in_memory and blocks.is_sparse) or self.alpha == 0:  # steps would not tell the rank
+        if not (blocks.in_memory and blocks.is_sparse) or self.alpha == 0:  # steps would not give the rank
             return 0
         return int(BLAS_PRODUCT * min(n, d) ** 2 * max(n, d) / (SPARSE_PASS * max(blocks.n_values, 1)))
 

@@ -61,7 +61,7 @@ class LinearProgramming(LinearProgrammingParameters, CriterionMethod):
         if objective.penalty is None and objective.blocks.n_rows * objective.n_parameters * rivals > WHOLE:
             found = separating_weights(task)
             if found is not None:
-                A = reach_margin(task, found, float(self.margin))
+                A = scaled_to_margin(task, found, float(self.margin))
                 status = f"Separated: every row lies beyond its margin b = {self.margin:g}, with no slack."
                 return Solution(A, status, True, 2, 1, objective.value(A))
         return super().solve(task, start)
@@ -109,7 +109,7 @@ def separating_weights(task: Task) -> Array | None:
     return A if A.ndim == 2 else np.column_stack([-A / 2, A / 2])
 
 
-def reach_margin(task: Task, A: Array, margin: float) -> Array:
+def scaled_to_margin(task: Task, A: Array, margin: float) -> Array:
     """A, lengthened output by output until the row nearest to the boundary is at b."""
     objective = task.objective
     z, codes = objective.scores(A), np.asarray(objective.blocks.target)

@@ -227,7 +227,7 @@ class Logistic(LogisticParameters, Codable):
             start = None  # weights of other columns say nothing about these
         shift = self._prior_shift(sample.classes, factors)
 
-        def told(found: tuple[Array, Array | None]) -> dict[str, Any]:
+        def attributes(found: tuple[Array, Array | None]) -> dict[str, Any]:
             return weights_state(_shifted(found[0], shift), found[1], sample.schema)
 
         if self.named_optimizer:
@@ -239,10 +239,10 @@ class Logistic(LogisticParameters, Codable):
 
             level = 0.0 if np.isinf(strength.C) else 1.0 / (strength.C * objective.total)
             penalty = self._sparse_penalty(strength.l1_ratio)
-            with reading(told):
+            with reading(attributes):
                 found = solve_sparse(objective, level, penalty, self.tol, start)
         else:
-            with reading(told):
+            with reading(attributes):
                 found = minimize(objective, self.tol, start)
         self._require_finite(sample, found.weights, found.objective)
         return self._found(sample, objective, found, shift, notes)
@@ -309,18 +309,20 @@ class Logistic(LogisticParameters, Codable):
         A = _shifted(fit.weights, shift)
         history = {name: list(values) for name, values in fit.history.items()}
         state = weights_state(A, fit.center, sample.schema) | {
-            "_belief": None, "n_iter_": np.array([fit.steps], dtype=np.int32),
+            "_posterior": None, "n_iter_": np.array([fit.steps], dtype=np.int32),
             "certificate_": certify_fit(fit, self.tol, objective.penalty is not None), "history_": History(history),
         }  # fmt: skip
-        told: list[Note] = []
+        separation: list[Note] = []
         free = self.penalty is None or np.isinf(self.C)
         if free and (fit.gap > 0.1 * abs(fit.objective) or self._saturated(state, sample)):
             from discriminant.methods.limit import handle_separation
 
-            changed, told = handle_separation(fit, objective, shift, sample.schema, state, self.bounds is not None)
-            state, notes = state | changed, [*notes, *told]
+            changed, separation = handle_separation(
+                fit, objective, shift, sample.schema, state, self.bounds is not None
+            )
+            state, notes = state | changed, [*notes, *separation]
         proof = state["certificate_"]
-        unsaid = not told and not proof.converged and proof.separability is None
+        unsaid = not separation and not proof.converged and proof.separability is None
         if unsaid and proof.gap > WORTH_A_WORD * abs(proof.objective):
             notes = [*notes, Note(proof.status)]
         return Fit(self, state.get("limit_", state["discriminant_"]), state, tuple(notes))
@@ -393,7 +395,7 @@ class Logistic(LogisticParameters, Codable):
             else f"{what}: the score is still {score:.1e} standard errors from zero."
         )
         state = weights_state(A, center, sample.schema) | {
-            "_belief": None, "n_iter_": np.array([1], dtype=np.int32), "history_": History(),
+            "_posterior": None, "n_iter_": np.array([1], dtype=np.int32), "history_": History(),
             "certificate_": Certificate(status, converged, value / sample.total, gradient_norm=score),
         }  # fmt: skip
         return Fit(self, state["discriminant_"], state, () if converged else (Note(status),))
@@ -429,17 +431,17 @@ class Logistic(LogisticParameters, Codable):
             factors = class_weights(self.class_weight, classes, np.ones(len(classes)))
             blocks = blocks if factors is None else blocks.weighed(factors)
         objective = logistic_objective(blocks, len(classes), 0.0, bool(self.fit_intercept))
-        before = held.get("_belief") or LaplacePosterior.prior(
+        before = held.get("_posterior") or LaplacePosterior.prior(
             objective.n_features, q, strength.l2, objective.intercept
         )
-        belief = before.learn(objective)
+        posterior = before.learn(objective)
         # A step that meets NaN is not taken, so that the weights do not show it: the rows themselves are looked at.
         require_finite(blocks.rows, sample.schema.names, estimator=self.estimator)
-        A = belief.mean - (belief.mean.mean(axis=1, keepdims=True) if belief.mean.shape[1] > 1 else 0.0)
-        status = f"Learned {belief.rows} rows in parts: earlier ones are remembered to second order."
+        A = posterior.mean - (posterior.mean.mean(axis=1, keepdims=True) if posterior.mean.shape[1] > 1 else 0.0)
+        status = f"Learned {posterior.rows} rows in parts: earlier ones are remembered to second order."
         state = weights_state(A, None, sample.schema) | {
-            "_belief": belief, "n_iter_": np.array([1], dtype=np.int32), "certificate_": Certificate(status, True),
-            "history_": History(),
+            "_posterior": posterior, "n_iter_": np.array([1], dtype=np.int32),
+            "certificate_": Certificate(status, True), "history_": History(),
         }  # fmt: skip
         return Fit(self, state["discriminant_"], state, tuple(notes))
 

@@ -16,7 +16,7 @@ from discriminant.data import ArrayBlocks
 from discriminant.methods.criterion import CriterionMethod, Parts, Task
 from discriminant.methods.parameters import DescentParameters, method, parameter_list
 from discriminant.methods.parts import with_margin
-from discriminant.methods.verdicts import judged
+from discriminant.methods.verdicts import with_verdicts
 from discriminant.penalties import make_penalty
 from discriminant.protocols import Array, Certificate, Oracle, Solution
 
@@ -52,5 +52,5 @@ class Machine(LinearMachineParameters, CriterionMethod):
         certificate = super().certify_solution(task, solution)
         if solution.converged or Oracle.MARGIN not in task.objective.oracles:
             return certificate
-        text, more, verdict = judged(task.classes, task.objective, solution.weights, certificate.status)
+        text, more, verdict = with_verdicts(task.classes, task.objective, solution.weights, certificate.status)
         return replace(certificate, status=f"{text} {more}", separability=verdict)

@@ -59,7 +59,7 @@ class MomentMethod(ABC, Generic[Sums]):
         """What is proved of a fit: a closed form needs no iterations, and what could fail is arithmetic."""
 
     def discriminant(self, state: Mapping[str, Any]) -> Any:
-        """What decides, from the attributes of a fit; None where it cannot be told from them."""
+        """What decides, from the attributes of a fit; None where they do not determine it."""
         return state.get("discriminant_")
 
     def fit(self, sample: Sample) -> Fit:
@@ -161,7 +161,7 @@ def posterior_discriminant(A: Array, schema: Schema, center: Array | None = None
     )  # fmt: skip
 
 
-# What whitened covariances tell
+# What whitened covariances show
 
 
 def whitening_residual(whitened: Whitened, covariance: Covariance, unit: Array) -> float:
@@ -240,16 +240,16 @@ def near_collinearity_notes(
     spread = np.array([one.deviation for one in parts])
     far = np.abs(moments.class_means).max(axis=0) / np.where(spread > 0, spread, np.inf)
     moved = moments.precision * np.maximum(far, 1.0) * np.sqrt(inflation)  # the weights, by rounding of the data
-    doubtful = (moved > moments.precision**LOST_DIGITS) & (inflation > moments.precision**INFLATED)
-    found = np.flatnonzero(doubtful.any(axis=0))
+    inexact = (moved > moments.precision**LOST_DIGITS) & (inflation > moments.precision**INFLATED)
+    found = np.flatnonzero(inexact.any(axis=0))
     if not len(found):
         return []
     what = columns(found.tolist(), feature_names, most=8)
-    condition = max(one.condition for one, some in zip(parts, doubtful.any(axis=1), strict=True) if some)
+    condition = max(one.condition for one, some in zip(parts, inexact.any(axis=1), strict=True) if some)
     text = (
         f"Variables are nearly collinear: {what} follow from the other columns but for a share of "
         f"{1 / inflation.max():.1g} of the variance; the condition number of their correlation is {condition:.1g}. "
         "Noise of that size decides their weights, which are large and cancel one another: rounding of the data alone "
-        f"moves them by about {moved[doubtful].max():.0e} of themselves. Drop all but one of them, or {remedy}."
+        f"moves them by about {moved[inexact].max():.0e} of themselves. Drop all but one of them, or {remedy}."
     )
     return [Note(text, CollinearityWarning)]

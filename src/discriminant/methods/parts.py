@@ -193,7 +193,7 @@ def link_of(criterion: Pointwise, coding: ClassCoding) -> str | None:
 
 
 def require_known_weights(class_weight: Any) -> None:
-    """Refuse, for learning in parts, class weights that only all rows could tell."""
+    """Refuse, for learning in parts, class weights that only all rows determine."""
     if isinstance(class_weight, str):
         raise NotAvailableError(
             f"class_weight '{class_weight}' is not supported for partial_fit, which does not see all rows at once; "

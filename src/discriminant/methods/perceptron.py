@@ -28,7 +28,7 @@ from discriminant.methods.fit import Note
 from discriminant.methods.parameters import CodedParameters, DescentParameters, method, parameter_list
 from discriminant.methods.parts import fit_together, with_margin
 from discriminant.methods.sequential import Progress, SequentialMethod, samples_of
-from discriminant.methods.verdicts import judged
+from discriminant.methods.verdicts import with_verdicts
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize import Power, SequentialSolution, check_conditions, make_schedule
 from discriminant.optimize.choose import Choice
@@ -148,7 +148,7 @@ class ErrorCorrection(PerceptronParameters, SequentialMethod):
     # What can be said afterwards
 
     def finish(self, task: Task, start: Array, solution: Solution) -> Solution:
-        """J and whether the samples are separated, from as few passes over the rows as can tell."""
+        """J and whether the samples are separated, from as few passes over the rows as decide it."""
         solution = super().finish(task, start, solution)
         if Oracle.MARGIN not in task.objective.oracles:
             return solution
@@ -199,20 +199,23 @@ class ErrorCorrection(PerceptronParameters, SequentialMethod):
         if solution.separated:
             text = certificate.status
             if solution.bounds:
-                told = ", ".join(f"{found.bound:.4g}" for found in solution.bounds[:8])
-                text += f" The theorem's bound (R/γ)² on corrections is {told}."
+                listed = ", ".join(f"{found.bound:.4g}" for found in solution.bounds[:8])
+                text += f" The theorem's bound (R/γ)² on corrections is {listed}."
             return dataclasses.replace(certificate, status=text, converged=True, separability="separable")
         if "average, which is handed back" in solution.status:  # the last weights separate them
             return dataclasses.replace(certificate, converged=False, separability="separable")
         A = solution.weights if np.isfinite(solution.objective) else None  # NaN: the end was not evaluated
-        text, more, worst = judged(task.classes, task.objective, A, certificate.status)
+        text, more, worst = with_verdicts(task.classes, task.objective, A, certificate.status)
         if not text.startswith("Not converged"):
             text = f"{text} The samples are not separated."
         return dataclasses.replace(certificate, status=f"{text} {more}", converged=False, separability=worst)
 
     def worth_a_note(self, solution: Solution, certificate: Certificate) -> bool:
-        hopeless = certificate.separability in ("overlapping", "quasi-separable")  # no number of passes would get there
-        if hopeless and self.kept_weights == "last" and not self.early_stopping:  # the others are for such samples
+        inseparable = certificate.separability in (
+            "overlapping",
+            "quasi-separable",
+        )  # no number of passes would get there
+        if inseparable and self.kept_weights == "last" and not self.early_stopping:  # the others are for such samples
             return True
         if self.mode == "batch" and not certificate.converged:
             return True

@@ -66,7 +66,7 @@ class Quadratic(QuadraticParameters, GaussianMethod):
         return bool(self.shrinkage or self.reg_param or self.pooling)
 
     @property
-    def _lost(self) -> float:
+    def _dof(self) -> float:
         return 1.0 if self.covariance == "unbiased" else 0.0
 
     @property
@@ -137,7 +137,7 @@ class Quadratic(QuadraticParameters, GaussianMethod):
         if self.pooling:
             return
         # One row of weight 3 is three equal rows: no covariance of its own, but not ill defined either.
-        few = np.flatnonzero(((moments.count <= 1) & (moments.weight <= 1)) | (moments.weight <= self._lost))
+        few = np.flatnonzero(((moments.count <= 1) & (moments.weight <= 1)) | (moments.weight <= self._dof))
         if len(few):
             raise DataError(
                 f"y has only 1 sample in class {classes[few[0]]}, covariance is ill defined. "
@@ -156,7 +156,7 @@ class Quadratic(QuadraticParameters, GaussianMethod):
         self, moments: ClassMoments, sample: Sample | None = None, robust: Robust | None = None
     ) -> tuple[ClassMoments, list[Any]]:
         """The covariances of the classes, with the moments that belong to them, whose units they are in."""
-        unit, K, lost = moments.unit, moments.n_classes, self._lost
+        unit, K, dof = moments.unit, moments.n_classes, self._dof
         if self.covariance_estimator is not None and sample is not None:
             parts = [estimated_covariance(self.covariance_estimator, rows) for rows in class_rows(sample)]
             return moments, [Dense(part / unit / unit[:, None]) for part in parts]
@@ -168,15 +168,15 @@ class Quadratic(QuadraticParameters, GaussianMethod):
         if isinstance(self.shrinkage, str) and not self.pooling:
             rule = "ledoit-wolf" if self.shrinkage == "auto" else self.shrinkage
             parts = optimal_shrinkage(None if sample is None else sample.blocks, moments, rule)
-            covariances = [part * (w / (w - lost)) for part, w in zip(parts, moments.weight, strict=True)]
+            covariances = [part * (w / (w - dof)) for part, w in zip(parts, moments.weight, strict=True)]
         else:
             covariances = [scatter_of(moments, k) for k in range(K)]
             if self.pooling:
-                pooled, total = scatter_of(moments), moments.total - lost * K
+                pooled, total = scatter_of(moments), moments.total - dof * K
                 pairs = zip(covariances, moments.weight, strict=True)
-                covariances = [pool(S, w, pooled, total, self.pooling, lost) for S, w in pairs]
+                covariances = [pool(S, w, pooled, total, self.pooling, dof) for S, w in pairs]
             else:
-                covariances = [S * (1 / (w - lost)) for S, w in zip(covariances, moments.weight, strict=True)]
+                covariances = [S * (1 / (w - dof)) for S, w in zip(covariances, moments.weight, strict=True)]
             if self.shrinkage or self.form == "spherical":
                 amount = float(self.shrinkage) if self.shrinkage else 1.0
                 covariances = [covariance.shrink(amount, unit) for covariance in covariances]
@@ -205,7 +205,7 @@ class _Whitening:
         if method.form == "full":
             require_few_classes(method.estimator, int(self.moments.count.sum()), self.moments.n_classes)
         if method.plain and not method.regularised:
-            whitened = self._plain(self.moments.weight - method._lost)
+            whitened = self._plain(self.moments.weight - method._dof)
             return whitened, self.moments, None, quadratic_scores(whitened, priors)
         moments, covariances = method.covariances(self.moments, self.sample, robust)
         each = [moments.of_class(k) for k in range(moments.n_classes)]
@@ -237,7 +237,7 @@ class _Whitening:
         return whitened if all(one.full for one in whitened) else self._within_range(divisors, whitened)
 
     def _without_constants(self, whitened: list[Whitened]) -> None:
-        """Columns that do not vary: in all classes they tell none from another and are dropped, else refused."""
+        """Columns that do not vary: in all classes they separate none from another and are dropped, else refused."""
         lacking = [one.constant.tolist() for one in whitened]
         shared = len(lacking[0]) < self.moments.n_features and lacking.count(lacking[0]) == len(lacking)
         if shared and self.method.solver == "auto":

@@ -4,7 +4,7 @@
 
 The K outputs know nothing of each other: a row may belong to none of the classes or to several, which is what makes the
 method fit for labels that overlap or leave a gap.  The criterion is not convex: descent ends in a local minimum, and
-from zero a long first step may end on a plateau where every output is saturated.  So it starts, unless told otherwise,
+from zero a long first step may end on a plateau where every output is saturated.  So it starts, unless asked otherwise,
 where a few Newton steps on the convex logistic criterion end.
 """
 

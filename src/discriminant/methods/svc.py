@@ -153,12 +153,12 @@ class SupportVectors(SVCParameters, Codable):
         seed = 0 if self.random_state is None else int(generator(self.random_state).integers(2**31 - 1))
         if self.multi_class == "crammer_singer":
 
-            def told(A: Array) -> Array:
+            def outputs(A: Array) -> Array:
                 return A[:, [1]] - A[:, [0]] if K == 2 else A
 
-            with progress.reading(told):
+            with progress.reading(outputs):
                 fit = machine_fit(X, codes, K, cost, bias, self.tol, seed, self._most())
-            return told(fit.weights), [fit]
+            return outputs(fit.weights), [fit]
         labels = [np.where(codes == k, 1.0, -1.0) for k in ([1] if K == 2 else range(K))]
 
         def one(y: Array) -> OneFit:

@@ -37,12 +37,12 @@ def in_units_of_X(A: Array, units: tuple[Array, Array], feature_names: Sequence[
     """Weights for x − c from weights for (x − c) / s."""
     with np.errstate(over="ignore"):
         weights = np.vstack([A[:1], A[1:] / units[1][:, None]])
-    lost = np.flatnonzero(~np.isfinite(weights[1:]).all(axis=1))
-    if len(lost):
-        what = columns(lost.tolist(), feature_names)
+    overflowing = np.flatnonzero(~np.isfinite(weights[1:]).all(axis=1))
+    if len(overflowing):
+        what = columns(overflowing.tolist(), feature_names)
         raise DataError(
-            f"{capital(what)}: the values differ by {units[1][lost[0]]:.3g} at most, so that the weight would be "
-            "larger than any number the machine has. Measure in another unit."
+            f"{capital(what)}: the values differ by {units[1][overflowing[0]]:.3g} at most, so that the weight would "
+            "be larger than any number the machine has. Measure in another unit."
         )
     return weights
 

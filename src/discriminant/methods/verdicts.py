@@ -26,7 +26,7 @@ ROWS_PER_COLUMN = 20  # of the rows that are tried first for a quick proof: rows
 
 @dataclass(frozen=True)
 class Overlap:
-    """The verdict of the quick proof, which is all that is told of the rows."""
+    """The verdict of the quick proof, which is all that is said of the rows."""
 
     verdict: str = OVERLAPPING
 
@@ -35,7 +35,7 @@ class Overlap:
 
 
 def worst_outputs(objective: PointwiseObjective, A: Array) -> list[int]:
-    """The outputs with the most rows on the wrong side, a few at most: what is true of them is told, not of all."""
+    """The outputs with the most rows on the wrong side, a few at most: what is true of them is said, not of all."""
     if objective.criterion.coupled:
         return [0]
     wrong = objective.sides(A)[0]
@@ -144,21 +144,23 @@ def sentence(
     asked = [] if one else [_output(classes, objective, j) for j in outputs]
     if all(answers):
         what = "They" if one else f"The outputs with the most errors ({names_of(asked)})"
-        told = f"{what} can be separated (discriminant.separability proves it)"
+        separated = f"{what} can be separated (discriminant.separability proves it)"
         base = objective.criterion.single
         if isinstance(base, Quadratic | Relaxation) and base.margin == 0:
             return (
-                f"{told}, but steps on this criterion come to the edge of the solution region, a·y = 0, from outside, "
-                "and none need cross it: with margin > 0 they end inside."
+                f"{separated}, but steps on this criterion come to the edge of the solution region, a·y = 0, from "
+                "outside, and none need cross it: with margin > 0 they end inside."
             )
-        return f"{told}: more passes would get there."
+        return f"{separated}: more passes would get there."
     if one:
         return f"They cannot be separated by any hyperplane: they are {answers[0].verdict}."
-    hopeless = [text for text, answer in zip(asked, answers, strict=True) if answer.verdict != SEPARABLE]
-    return f"They cannot be separated: no hyperplane separates {names_of(hopeless)}."
+    inseparable = [text for text, answer in zip(asked, answers, strict=True) if answer.verdict != SEPARABLE]
+    return f"They cannot be separated: no hyperplane separates {names_of(inseparable)}."
 
 
-def judged(classes: Array, objective: PointwiseObjective, A: Array | None, status: str) -> tuple[str, str, str | None]:
+def with_verdicts(
+    classes: Array, objective: PointwiseObjective, A: Array | None, status: str
+) -> tuple[str, str, str | None]:
     """(the status without the advice to ask, what follows from the verdicts, the worst of these) of rows at A.
 
     None in the place of A: nothing is asked.

@@ -86,7 +86,7 @@ def from_anchor(objective: PointwiseObjective, anchor: Anchor, trace: Trace, tol
     H = found.hessian[0]
     factor = factor_hessian(found.hessian, 1).each[0]
     least = anchor.curvature(float(objective.ridge.min()))
-    reach = np.sqrt(anchor.longest / least) if least > 0 else np.inf
+    row_norm = np.sqrt(anchor.longest / least) if least > 0 else np.inf
 
     def solve(G: Array) -> Array:
         return factor.solve(G[:, 0])[:, None]
@@ -94,7 +94,7 @@ def from_anchor(objective: PointwiseObjective, anchor: Anchor, trace: Trace, tol
     def prove(state: State, wanted: float) -> float:
         g, moved = state.found.gradient, (state.A - anchor.A)[:, 0]
         decrement, drift = float(np.vdot(g, solve(g))), float(moved @ H @ moved)
-        return drifted_gap(np.sqrt(max(decrement, 0.0)), float(reach), np.sqrt(max(drift, 0.0)))
+        return drifted_gap(np.sqrt(max(decrement, 0.0)), float(row_norm), np.sqrt(max(drift, 0.0)))
 
     state = State(anchor.A, replace(found, hessian=None))
     state = lbfgs_to_gap(objective, state, solve, trace, tol, prove=prove, worth=ANCHOR_STEPS)

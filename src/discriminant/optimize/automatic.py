@@ -94,7 +94,7 @@ def minimize(
         if start is not None:
             assert objective.scaling is not None
             A = nearer(objective, objective.scaling.from_user(start), A)
-        trace = Trace(told=True)
+        trace = Trace(watched=True)
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):  # a step too far is noticed by its J
             with reading(lambda A: _to_user(objective, A)):
                 last = tol <= LAST_DIGITS_TOL and (digits or choice.method == "newton")
@@ -125,7 +125,7 @@ def _solve(
 
 
 def nearer(objective: PointwiseObjective, start: Array, zero: Array) -> Array:
-    """The start, unless zero weights are better: far on the wrong side of many rows nothing bends any more."""
+    """The start, unless zero weights are better: far on the wrong side of many rows there is no curvature left."""
     with np.errstate(over="ignore", invalid="ignore"):
         J = objective.evaluate(start, Need.VALUE).value
         if can_prove(objective) and objective.offset is None and math.log(2) >= J:  # at zero it is ln 2 or more
@@ -281,8 +281,8 @@ def rounding_of(J: float, A: Array) -> float:
 
     A score is off by ε Σ_j |x_j a_j|, and a loss by that times its slope, which is less than the loss.
     """
-    reach = float(np.abs(A).max(axis=1).sum())
-    return float(np.finfo(np.float64).eps) * abs(J) * (8.0 + 4.0 * reach)
+    largest = float(np.abs(A).max(axis=1).sum())
+    return float(np.finfo(np.float64).eps) * abs(J) * (8.0 + 4.0 * largest)
 
 
 __all__ = ["Minimum", "Need", "minimize", "shape_of"]

@@ -52,18 +52,18 @@ REPAIRED = 1e-8  # of g₀ that a shift of the intercepts may leave: rounding
 WELL_CONDITIONED = 0.01  # least pivot of a unit-diagonal Hessian above which the longest row bounds R well enough
 
 
-def self_concordant_gap(decrement: float, reach: float) -> float:
+def self_concordant_gap(decrement: float, row_norm: float) -> float:
     """((1 − x) ln(1 − x) + x) / R² for x = νR; infinite for x ≥ 1.
 
     >>> round(self_concordant_gap(1e-3, 1.0) / (1e-6 / 2), 3)
     1.0
     """
-    x = decrement * reach
+    x = decrement * row_norm
     if not x < 0.999:  # separated classes have x = 1 but for rounding, and no minimum
         return float("inf")
     if x < 1e-4:  # the series: the closed form cancels
         return 0.5 * decrement**2 * (1 + x / 3 + x * x)
-    return float(((1 - x) * np.log1p(-x) + x) / reach**2)
+    return float(((1 - x) * np.log1p(-x) + x) / row_norm**2)
 
 
 def can_prove(objective: PointwiseObjective) -> bool:
@@ -115,14 +115,14 @@ def _coupled_gap(objective: PointwiseObjective, A: Array, found: Evaluation, slo
     delta -= delta.mean()
     if not np.abs(found.intercept @ delta - base).max() <= REPAIRED * np.abs(base).max() + 8 * EPS:
         return float("inf")  # what the shift left of g₀ is bounded by no dual point
-    reach = float(delta.max() - delta.min())
-    if not reach < 1:
+    span = float(delta.max() - delta.min())
+    if not span < 1:
         return float("inf")
     V = objective.blocks.place(np.vstack([delta, np.zeros((A.shape[0] - 1, A.shape[1]))]))
     moved = objective.without_penalty().evaluate(A, Need.PRODUCT, V).product
     assert moved is not None
     left = slope[1:, :] - moved[1:, :] * objective.units[1:, :]
-    return float(library_of(left).dot(left / (2 * ridge), left)) + 0.5 * abs(float(delta @ base)) / (1 - reach)
+    return float(library_of(left).dot(left / (2 * ridge), left)) + 0.5 * abs(float(delta @ base)) / (1 - span)
 
 
 def proved(objective: PointwiseObjective, state: State, wanted: float = ROUNDING) -> State:
@@ -144,24 +144,24 @@ def proved(objective: PointwiseObjective, state: State, wanted: float = ROUNDING
 def _newton_gap(objective: PointwiseObjective, state: State, enough: float) -> float:
     """By self-concordance.  The factors may be from before the last steps, which drifted by ‖s‖ in their metric."""
     assert state.factors is not None
-    gap = drifted_gap(state.decrement, reach(objective, state.factors), state.drift)
+    gap = drifted_gap(state.decrement, row_norm(objective, state.factors), state.drift)
     if gap <= enough or state.factors.least > WELL_CONDITIONED:
         return gap
-    if (moved := (R := row_reach(objective, state.A)) * state.drift) < 0.1:
+    if (moved := (R := row_norm_by_curvature(objective, state.A)) * state.drift) < 0.1:
         gap = min(gap, self_concordant_gap(state.decrement * float(np.exp(0.6 * moved)), R))
     return gap
 
 
-def drifted_gap(decrement: float, reach: float, drift: float) -> float:
+def drifted_gap(decrement: float, row_norm: float, drift: float) -> float:
     """``self_concordant_gap`` where decrement and R are in the metric of a Hessian from ``drift`` away.
 
     Along that way it falls by e^{−R·drift} at most, scores moving by R·drift.
     """
-    grown = float(np.exp(min(reach * drift / 2, 300.0)))
-    return self_concordant_gap(decrement * grown, reach * grown)
+    grown = float(np.exp(min(row_norm * drift / 2, 300.0)))
+    return self_concordant_gap(decrement * grown, row_norm * grown)
 
 
-def reach(objective: PointwiseObjective, factors: Factors) -> float:
+def row_norm(objective: PointwiseObjective, factors: Factors) -> float:
     """A bound of R = max_i ‖y_i‖_{H⁻¹} from the longest row: ‖S y‖² times the trace of (S H S)⁻¹."""
     scales = [factor.scale.reshape(-1, objective.n_parameters).max(axis=0) for factor in factors.each]
     pairs = zip(factors.each, scales, strict=True)
@@ -169,7 +169,7 @@ def reach(objective: PointwiseObjective, factors: Factors) -> float:
     return float(np.sqrt(worst * (2 if factors.coupled else 1)))
 
 
-def row_reach(objective: PointwiseObjective, A: Array) -> float:
+def row_norm_by_curvature(objective: PointwiseObjective, A: Array) -> float:
     """Another bound of R, that collinear columns do not spoil: a row's own part of H alone bounds its length.
 
     s_i c_i (y_i·Δ)² ≤ ‖Δ‖²_H with c = σ(1 − σ); for K classes, whose scores differ by r, a variance of at least
@@ -261,14 +261,14 @@ class SampleProof:
     still: float = 0.01  # where nothing was proved: ν must be smaller by more than a step
 
     @property
-    def lost(self) -> float:
+    def excess(self) -> float:
         """About how many times ν the bound comes from."""
         return 1.0
 
     def __call__(self, state: State, wanted: float) -> float:
         """The gap that is proved; infinite where it is not worth the arithmetic."""
         square = state.decrement**2
-        if not square <= min(2 * self.share * wanted / self.lost**2, self.again):
+        if not square <= min(2 * self.share * wanted / self.excess**2, self.again):
             return float("inf")
         gap = self._gap(state.A, state.found)
         self.again = square * (0.7 * wanted / gap if np.isfinite(gap) else self.still)  # a gap falls as ν²
@@ -290,15 +290,15 @@ class SampleProof:
         if not least > EPS * len(factor.scale):
             return float("inf")
         scale = factor.scale.reshape(-1, D).max(axis=0)
-        reach = 1.01 * self.longest(scale) / least * (2 if many else 1) / self.share
-        return self_concordant_gap(float(np.sqrt(max(square, 0.0) / self.share)), float(np.sqrt(reach)))
+        row_norm = 1.01 * self.longest(scale) / least * (2 if many else 1) / self.share
+        return self_concordant_gap(float(np.sqrt(max(square, 0.0) / self.share)), float(np.sqrt(row_norm)))
 
 
 class ProjectedDual(SampleProof):
     """The dual bound, with the sample's rows taking away what slopes there are: one output or competing classes."""
 
     @property
-    def lost(self) -> float:
+    def excess(self) -> float:
         return float(self.sample.n_outputs)  # the least of K posteriors stands for all
 
     def _gap(self, A: Array, found: Evaluation) -> float:
@@ -308,7 +308,7 @@ class ProjectedDual(SampleProof):
         if self.sample.criterion.coupled:
             delta -= delta.mean(axis=1, keepdims=True)  # the losses' slopes have a sum of zero; the penalty's is left
         moved = H @ delta - damping * delta
-        square, most = self._lost(A, delta, moved)
+        square, most = self._changes(A, delta, moved)
         self.still = 0.5 / max(most, 1.0) ** 2
         if not most < 1:
             return float("inf")
@@ -316,39 +316,39 @@ class ProjectedDual(SampleProof):
         entropy = self_concordant_gap(math.sqrt(square), most / math.sqrt(square)) if square > 0 else 0.0
         return entropy + float((np.square(left) / (2 * damping[1:])).sum())
 
-    def _lost(self, A: Array, delta: Array, moved: Array) -> tuple[float, float]:
+    def _changes(self, A: Array, delta: Array, moved: Array) -> tuple[float, float]:
         """What posteriors lose of themselves, e: Σ s p e², and a bound of the largest e."""
         if not self.sample.criterion.coupled:  # σ'|δ| is at most the share |δ| of either posterior
             return float(np.vdot(delta, moved)), float(np.abs(self.sample.scores(delta)).max())
-        lost = self.sample.blocks.reduce(_Lost(self.sample.request(A, Need.VALUE, delta)))
-        return self.share * lost.square, lost.most
+        change = self.sample.blocks.reduce(_PosteriorChange(self.sample.request(A, Need.VALUE, delta)))
+        return self.share * change.square, change.most
 
 
 @dataclass
-class Lost:
+class PosteriorChange:
     """Σ s p e² and the largest e over some rows."""
 
     square: float
     most: float
 
-    def __iadd__(self, other: Lost) -> Lost:
+    def __iadd__(self, other: PosteriorChange) -> PosteriorChange:
         self.square, self.most = self.square + other.square, max(self.most, other.most)
         return self
 
 
 @dataclass(frozen=True)
-class _Lost:
+class _PosteriorChange:
     """What the posteriors of competing classes lose where the dual point moves by v_i Δᵗy_i."""
 
     request: Evaluate
 
-    def __call__(self, block: Block) -> Lost:
+    def __call__(self, block: Block) -> PosteriorChange:
         _, _, share, z, moved = self.request.parts(block)
         criterion: Any = self.request.criterion
         p = criterion.probability(z)
         moved = moved * p.min(axis=1, keepdims=True)
         part = moved / p
-        return Lost(float((share[:, :1] * moved * part).sum()), float(part.max(initial=0.0)))
+        return PosteriorChange(float((share[:, :1] * moved * part).sum()), float(part.max(initial=0.0)))
 
 
 def least_curvature(sample: PointwiseObjective, A: Array, share: float = 1.0) -> Array:

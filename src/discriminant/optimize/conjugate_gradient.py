@@ -24,7 +24,7 @@ from discriminant.optimize.needs import require
 from discriminant.optimize.promise import RENEWALS
 from discriminant.protocols import Array, Oracle, Solution
 
-LOOK_EVERY = 25
+CHECK_EVERY = 25
 
 
 @documented
@@ -60,21 +60,21 @@ class ConjugateGradient(Iterative):
         A, passes = starting_weights(objective, start), 1.0
         J, G = objective.value_and_gradient(A)
         goal = self.tolerance * max(1.0, float(np.linalg.norm(G)))
-        told, renewed = -1, 0
+        recorded, renewed = -1, 0
         metric: Callable[[Array], Array] = np.asarray  # of the gradient: none until a Hessian is asked
         P, step, first = -G, 0.0, 1 / max(1.0, float(np.linalg.norm(G)))
         status, converged, k, fresh = NOT_A_NUMBER, False, 0, True
         flat = 1e-6 if Oracle.QUADRATIC in objective.oracles else 0.1  # there a secant finds the minimum at once
         while np.isfinite(J):
             norm = float(np.linalg.norm(G))
-            if k > told and record(k, A, J, G, step):
+            if k > recorded and record(k, A, J, G, step):
                 status = STOPPED.format(k=k)
                 break
-            told = k
+            recorded = k
             if k == self.iterations and norm > goal:
                 status = f"Not converged after {k} steps: ‖∇J‖ = {norm:.2g} (wanted {goal:.2g}), J = {J:.6g}."
                 break
-            if k and k % LOOK_EVERY == 0 and record.proves_no_minimum(k, A):
+            if k and k % CHECK_EVERY == 0 and record.proves_no_minimum(k, A):
                 break
             found = None
             if norm > goal:

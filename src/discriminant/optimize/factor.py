@@ -113,9 +113,7 @@ def pseudo_factor(H: Array) -> Factor:
     """H⁺ from the eigenvalues of the unit-diagonal H: for Gram matrices whose square root is not at hand."""
     scaled, scale = unit_diagonal(H)
     values, vectors = np.linalg.eigh(scaled)
-    size = np.abs(
-        values
-    )  # a criterion that is not convex may bend downwards: its negative curvature counts by its size
+    size = np.abs(values)  # the negative curvature of a criterion that is not convex counts by its size
     kept = size > len(values) * 4e-16 * size.max(initial=0.0)
     root = vectors[:, kept] / np.sqrt(size[kept])
     return Factor(scale, root, None, int(kept.sum()), float(max(values[0], 0.0)), vectors[:, ~kept])

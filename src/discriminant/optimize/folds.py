@@ -147,9 +147,9 @@ class SampleCurvature:
         except np.linalg.LinAlgError:
             return np.full(len(A), np.inf)
         squares = np.einsum("fi,fij,fj->f", G, inverse, G)
-        reach = self.longest * np.linalg.norm(inverse, axis=(1, 2))
-        sound = np.isfinite(squares) & np.isfinite(reach) & (squares >= 0)
-        pairs = zip(np.sqrt(np.where(sound, squares, np.inf)), np.sqrt(np.where(sound, reach, 1.0)), strict=True)
+        row_norms = self.longest * np.linalg.norm(inverse, axis=(1, 2))
+        sound = np.isfinite(squares) & np.isfinite(row_norms) & (squares >= 0)
+        pairs = zip(np.sqrt(np.where(sound, squares, np.inf)), np.sqrt(np.where(sound, row_norms, 1.0)), strict=True)
         return np.array([self_concordant_gap(float(decrement), float(R)) for decrement, R in pairs])
 
     def _with_ridge(self, H: Array, strengths: Array) -> Array:

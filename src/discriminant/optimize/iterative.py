@@ -21,7 +21,7 @@ from discriminant.protocols import Array, Solution
 
 
 class Step(NamedTuple):
-    """What a callback is told after each step.
+    """What a callback is given after each step.
 
     To end a run early, let the callback return True.
 
@@ -104,7 +104,7 @@ class Iterative:
     See Also
     --------
     History : Where the steps are kept.
-    Step : What a callback is told.
+    Step : What a callback is given.
 
     >>> from discriminant.optimize import Newton
     >>> Newton(trace=True).trace, Newton().early
@@ -163,7 +163,7 @@ class Recorder:
     far: int = 0
 
     def __call__(self, k: int, A: Array, value: float, gradient: Array | None, step: float) -> bool:
-        """Record step k, and tell who watches; whether somebody wants to stop."""
+        """Record step k, and report it to who watches; whether somebody wants to stop."""
         norm = float(np.linalg.norm(gradient)) if gradient is not None else float("nan")
         row: dict[str, Any] = {"k": k, "objective": value, "gradient_norm": norm, "step": step}
         if self.options.count_errors:

@@ -29,13 +29,13 @@ from discriminant.optimize.iterative import (
 )
 from discriminant.optimize.line_search import Found, line_search
 from discriminant.optimize.needs import require
-from discriminant.optimize.newton import SPENT, Advanced, Trace, ends_separated, first_step, last_digit
+from discriminant.optimize.newton import COARSE_LIMIT, Advanced, Trace, ends_separated, first_step, last_digit
 from discriminant.optimize.promise import RENEWALS, without_sum
 from discriminant.optimize.state import State
 from discriminant.protocols import Array, Need, Oracle, Solution
 from discriminant.thresholds import ALL_DIGITS_TOL
 
-LOOK_EVERY = 25
+CHECK_EVERY = 25
 LEAST_WINDOW = 8
 PAIRS = 20
 MOST_STEPS = 2_000  # a guard against a loop, not a setting
@@ -44,7 +44,9 @@ MOST_WORTH = 3  # times the steps that another way would cost, where those that 
 LAST_DIGITS = 1e-9  # ν/√J below which nine digits of every score are right: each further one costs some steps
 DEAR = 100.0  # times as large as for Newton's method, whose digits double with every step
 SEEMS = 0.9  # of the gap that is asked for: one that coarse evaluations show, from which on a fine one may prove it
-HOPELESS = 1e-8  # squared decrement, relative to the target, from which on no further step will make a proof succeed
+LEAST_DECREMENT = (
+    1e-8  # squared decrement, relative to the target, from which on no further step will make a proof succeed
+)
 
 
 @documented
@@ -92,12 +94,12 @@ class LBFGS(Iterative):
         record = self.recorder(objective)
         A, passes, pairs = starting_weights(objective, start), 1.0, Pairs(self.memory, self.preconditioner)
         J, G = objective.value_and_gradient(A)
-        status, converged, k, quiet, step, told, renewed = NOT_A_NUMBER, False, 0, 0, 0.0, -1, 0
+        status, converged, k, quiet, step, recorded, renewed = NOT_A_NUMBER, False, 0, 0, 0.0, -1, 0
         while np.isfinite(J):
-            if k > told and record(k, A, J, G, step):
+            if k > recorded and record(k, A, J, G, step):
                 status = STOPPED.format(k=k)
                 break
-            told = k
+            recorded = k
             if not G.any():
                 status, converged = f"Converged after {counted(k, 'step')}: the gradient is zero.", True
                 break
@@ -108,7 +110,7 @@ class LBFGS(Iterative):
             if k == self.iterations and not still:
                 status = _unfinished(k, J, promised)
                 break
-            if k and k % LOOK_EVERY == 0 and record.proves_no_minimum(k, A):
+            if k and k % CHECK_EVERY == 0 and record.proves_no_minimum(k, A):
                 break
             if not still:
                 P, found = _search(objective, A, P, J, G, pairs)
@@ -197,7 +199,7 @@ class Pairs:
         self.moved = s
 
     def _learn(self, s: Array, y: Array, Py: Array) -> None:
-        """Keep the pair if the criterion bends upwards along it: R⁻¹ and YᵗB₀Y, oldest first, grow by a column."""
+        """Keep the pair if J has positive curvature along it: R⁻¹ and YᵗB₀Y, oldest first, grow by a column."""
         curvature, m = float(s @ y), self.memory
         if not curvature > 1e-14 * math.sqrt((s @ s) * (y @ y)):
             return
@@ -274,11 +276,11 @@ def lbfgs_to_gap(
     best, coupled = state, objective.criterion.coupled
     expected = _Expected(objective, tol, every=to_the_end and tol <= ALL_DIGITS_TOL and not coupled)
     for k in range(int(min(MOST_STEPS, MOST_WORTH * worth))):
-        state, P = walk.look(state)
+        state, P = walk.direction_at(state)
         stop = trace.add(state.A, state.found, 1.0, state.decrement)
         target = tol * abs(state.found.value)
-        lost = walk.has_lost(state)
-        if walk.coarse and (stop or lost or proof.seems_due(k, state, target)):
+        exhausted = walk.is_exhausted(state)
+        if walk.coarse and (stop or exhausted or proof.seems_due(k, state, target)):
             state = walk.sharpened(state, target)
             if not stop:
                 continue
@@ -291,7 +293,7 @@ def lbfgs_to_gap(
             return _last_digits(walk, proof, expected, state, P, tol, worth) if to_the_end else state
         if ends_separated(walk.objective, state.found):
             return replace(state, separated=True)
-        if state.decrement**2 <= HOPELESS * target and not walk.coarse:
+        if state.decrement**2 <= LEAST_DECREMENT * target and not walk.coarse:
             return best
         if expected.left(state) > worth:
             break
@@ -317,7 +319,7 @@ def _last_digits(
         moved = walk.step(state, P, Need.VALUE | Need.GRADIENT)
         if moved is None:
             break
-        state, P = walk.look(moved)
+        state, P = walk.direction_at(moved)
         best = state if not state.decrement > best.decrement else best
         enough = last_digit(tol, LAST_DIGITS, DEAR) * math.sqrt(abs(state.found.value))
         if walk.trace.add(state.A, state.found, 1.0, state.decrement) or state.decrement <= enough:
@@ -333,10 +335,10 @@ def _last_digits(
 
 
 class _Walk:
-    """Steps, by coarse evaluations for as long as these tell up from down.
+    """Steps, by coarse evaluations for as long as these distinguish up from down.
 
     Where they no longer do, or show a gap that seems to be small enough, one in the finest precision is what the next
-    ones start from; where the next one tells nothing either, all are.
+    ones start from; where the next one shows nothing either, all are.
     """
 
     def __init__(
@@ -347,21 +349,21 @@ class _Walk:
         self.coarse = objective is not self.exact  # the last evaluation was,
         self.renewed = False  # and the one before was not
         self.stuck = self.blurred = False  # no step led down; rounding hides whether one does
-        self.idle, self.shortest, self.spent = 0, np.inf, 1  # evaluations without a shorter gradient
+        self.idle, self.shortest, self.evaluations = 0, np.inf, 1  # evaluations without a shorter gradient
 
-    def look(self, state: State) -> tuple[State, Array]:
+    def direction_at(self, state: State) -> tuple[State, Array]:
         """The state with its decrement, and the step that it is of."""
         found = state.found
         P = without_sum(self.objective, state.A, self.pairs.direction(found.gradient))
         decrement = math.sqrt(max(-float(library_of(P).dot(found.gradient, P)), 0.0))
         return State(state.A, found, decrement, factors=state.factors, drift=state.drift), P
 
-    def has_lost(self, state: State) -> bool:
-        """Whether coarse evaluations no longer tell up from down; asked once a step."""
+    def is_exhausted(self, state: State) -> bool:
+        """Whether coarse evaluations no longer distinguish up from down; asked once a step."""
         size = self.trace.steps[-1][2]
         gains = size < 0.99 * self.shortest
-        self.idle, self.shortest = (0, size) if gains else (self.idle + self.spent, self.shortest)
-        self.blurred = self.stuck or self.idle >= IDLE or not state.decrement**2 > SPENT * state.found.noise
+        self.idle, self.shortest = (0, size) if gains else (self.idle + self.evaluations, self.shortest)
+        self.blurred = self.stuck or self.idle >= IDLE or not state.decrement**2 > COARSE_LIMIT * state.found.noise
         return self.blurred or ends_separated(self.objective, state.found)
 
     def sharpened(self, state: State, target: float) -> State:
@@ -377,7 +379,7 @@ class _Walk:
     def step(self, state: State, P: Array, need: Need) -> State | None:
         """Along P as far as J falls enough; the same state where another try is due, None where none is."""
         moved = _shorten(self.objective, state, P, need)
-        self.spent = moved.passes
+        self.evaluations = moved.passes
         self.trace.passes += moved.passes
         if moved.step:
             self.pairs.took(moved.step * P)
@@ -410,7 +412,7 @@ class _Proof:
         """The state with its gap, where one is due: of competing classes it costs a pass or two, in each of which a gap
         falls by a third.
         """
-        if k < self.due and state.decrement**2 > HOPELESS * target:
+        if k < self.due and state.decrement**2 > LEAST_DECREMENT * target:
             return state
         gap = self.gap(state, target)
         self.learn(state, gap)

@@ -100,7 +100,7 @@ class LinearProgram:
         )
         if found.status != 0:
             return None, f"Not solved: HiGHS gave up ({found.message.strip()})."
-        return _reach_margin(program, -found.eqlin.marginals, margin), ""
+        return _scaled_to_margin(program, -found.eqlin.marginals, margin), ""
 
     def _solve_primal(self, program: Program, margin: float, lasso: Array | None) -> tuple[Array | None, str]:
         from scipy.sparse import csr_array, hstack
@@ -126,7 +126,7 @@ class LinearProgram:
             return None, f"Not solved: HiGHS gave up ({found.message.strip()})."
         a = found.x[:p] if lasso is None else found.x[:p] - found.x[p : 2 * p]
         if lasso is None:
-            a = _reach_margin(program, a, margin)
+            a = _scaled_to_margin(program, a, margin)
         return a, "" if found.status == 0 else f"Not solved: HiGHS stopped early ({found.message.strip()})."
 
 
@@ -139,7 +139,7 @@ def _absolute_costs(program: Program, rows: PointwiseObjective) -> Array | None:
     return np.tile(one, len(program.outputs)) * program.scale
 
 
-def _reach_margin(program: Program, a: Array, margin: float) -> Array:
+def _scaled_to_margin(program: Program, a: Array, margin: float) -> Array:
     """A solver meets constraints to about 1e-7: where all rows are separated, lengthen a until they hold exactly."""
     least = float((program.G @ a).min())
     if 0.5 * margin < least < margin * (1 + 1e-9):

@@ -41,8 +41,8 @@ MOST_INTERIOR = 120
 MOST_COLUMNS = 1_200
 GRAM_ROWS = 4_096
 DUAL = "dual coordinate descent"
-LOOK_EVERY = 4  # epochs of the dual between looks at the gap, up to five times so many where few rows move
-LOOK_ROWS = 300  # a look's calls cost as much as an epoch of so many rows
+CHECK_EVERY = 4  # epochs of the dual between looks at the gap, up to five times so many where few rows move
+CHECK_ROWS = 300  # a look's calls cost as much as an epoch of so many rows
 LEAST_SHARE = 0.1  # of the visits that exact steps are worth, before gaps say whether the dual will need more
 
 
@@ -208,7 +208,7 @@ def _method(n: int, d: int, values: int, sparse: bool, squared: bool) -> tuple[s
         work += steps * BLAS_PRODUCT * n * d * d
     visits = work / (ROW_VISIT + (SPARSE_VISIT if sparse else DENSE_VISIT) * values / n)
     name = ("newton" if squared else "interior point") + (ROW_SPACE if spanned else "")
-    tried = visits > LEAST_EPOCHS * (n + LOOK_ROWS) and compiled.load() is not None
+    tried = visits > LEAST_EPOCHS * (n + CHECK_ROWS) and compiled.load() is not None
     return (f"{DUAL}, else {name}" if tried else name), visits
 
 
@@ -391,7 +391,7 @@ def dual_descent(
     alpha, w, rng, active = np.zeros(n), np.zeros(problem.d + 1), np.random.default_rng(seed), np.arange(n)
     shift, epochs, visited, best = 0.0, 0, 0.0, None
     while epochs < most:
-        times = min(max(LOOK_EVERY * n // len(active), LOOK_EVERY), 5 * LOOK_EVERY, most - epochs)
+        times = min(max(CHECK_EVERY * n // len(active), CHECK_EVERY), 5 * CHECK_EVERY, most - epochs)
         dual.epoch(X, y, alpha, U, D, Q, w, bias, shift, np.tile(rng.permutation(active), times))
         epochs, visited = epochs + times, visited + times * len(active) + 2 * n
         v = w.copy()

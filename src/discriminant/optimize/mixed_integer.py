@@ -135,8 +135,8 @@ class MixedInteger:
 
         m, p = program.G.shape
         slacks = len(program.share)
-        reach = self.margin + np.abs(program.G).sum(axis=1)
-        free = csr_array((np.asarray(reach).ravel(), (np.arange(m), program.owner)), shape=(m, slacks))
+        big_M = self.margin + np.abs(program.G).sum(axis=1)
+        free = csr_array((np.asarray(big_M).ravel(), (np.arange(m), program.owner)), shape=(m, slacks))
         top = program.share.max()
         found = mixed_program(
             np.concatenate([np.zeros(p), program.share / top]),

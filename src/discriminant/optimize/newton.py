@@ -55,7 +55,7 @@ SOON = 30.0  # ν² against the gap that is asked for, from which on a step will
 MOST_STEPS = 60  # of one compiled call (``kernels/c/newton.c``)
 MOST_COARSE = 100  # steps by coarse evaluations: as many are no way to a minimum
 COARSE_PIVOT = 1e-4  # least pivot of a unit-diagonal Hessian below which float32 has lost the digits of its inverse
-SPENT = 3.0  # ν² against the rounding of coarse evaluations, from which on they no longer tell up from down
+COARSE_LIMIT = 3.0  # ν² against the rounding of coarse evaluations, from which on that hides up and down
 NEGLIGIBLE = 1e-13  # ν/√J below which a step changes nothing that can be seen in J
 WIDE = 2.0 ** np.arange(20, -41, -2)
 SEPARATED_LOSS = 1e-6  # an unpenalised fit of separated classes ends when its mean loss is below this
@@ -249,7 +249,7 @@ class Trace:
     """One record a step: what ``history_`` shows."""
 
     passes: float = 0.0
-    told: bool = False  # to who watches the fit
+    watched: bool = False  # to who watches the fit
     stopped: bool = False  # who watches has asked for it
     steps: list[tuple[float, ...]] = field(default_factory=list)
 
@@ -259,7 +259,7 @@ class Trace:
             return True
         size = math.sqrt(library_of(found.gradient).dot(found.gradient, found.gradient))
         self.steps.append((len(self.steps), found.value, size, step, decrement, self.passes))
-        self.stopped = self.told and stepped(A)
+        self.stopped = self.watched and stepped(A)
         return self.stopped
 
     @property
@@ -288,7 +288,7 @@ def newton_to_gap(
     trace.passes += 1
     best, factors, previous, drift = None, None, np.inf, 0.0
     least = last_digit(tol, NEGLIGIBLE) if to_the_end else NEGLIGIBLE
-    exact, spent = objective.finest, False
+    exact, exhausted = objective.finest, False
     coarse = objective is not exact  # and so is ``found``
     dual = prove and not to_the_end and objective.ridge is not None and not objective.criterion.coupled
     for count in range(500):  # far above what the method needs: a guard against a loop, not a setting
@@ -300,12 +300,12 @@ def newton_to_gap(
         P = without_sum(objective, A, -factors.solve(found.gradient))
         decrement = math.sqrt(max(-float(np.vdot(found.gradient, P)), 0.0))
         blurred = factors.least < COARSE_PIVOT or not np.isfinite(found.value)
-        if coarse and (blurred or spent or count > MOST_COARSE or ends_separated(objective, found)):
+        if coarse and (blurred or exhausted or count > MOST_COARSE or ends_separated(objective, found)):
             objective, coarse, best, previous = exact, False, None, np.inf
             found = objective.evaluate(A, SIDES if dual and not blurred else FULL)
             trace.passes += 1
             continue
-        if coarse and decrement**2 <= max(SOON * tol * abs(found.value), SPENT * found.noise):
+        if coarse and decrement**2 <= max(SOON * tol * abs(found.value), COARSE_LIMIT * found.noise):
             objective = exact
         step = first_step(decrement) if first else 1.0
         stop = trace.add(A, found, step, decrement)
@@ -336,8 +336,8 @@ def newton_to_gap(
         first = False
         if not moved.step and not coarse:
             return proved(objective, best)
-        A, found, spent = moved.A, moved.found, not moved.step
-        if coarse and objective is exact and not spent:
+        A, found, exhausted = moved.A, moved.found, not moved.step
+        if coarse and objective is exact and not exhausted:
             coarse, best, previous = False, None, np.inf
     assert best is not None
     return replace(proved(objective, best), stalled=True)
@@ -351,7 +351,7 @@ def in_one_call(objective: PointwiseObjective, trace: Trace) -> bool:
         return False
     held = blocks.in_memory and isinstance(blocks.rows, DenseRows | FrameRows) and not blocks.on_device
     ridge = objective.penalty is None or (objective.quadratic_penalty and objective.smooth_penalty is not None)
-    return held and ridge and compiled.load() is not None and not (trace.told and watching())
+    return held and ridge and compiled.load() is not None and not (trace.watched and watching())
 
 
 def compiled_newton(

@@ -192,7 +192,7 @@ def gram(objective: PointwiseObjective) -> Array:
     if objective.blocks.on_device:
         units = in_memory(objective.units)
         return objective.blocks.gram(objective.center) / (units * units.T)  # type: ignore[no-any-return]
-    squared = PointwiseObjective(_untold(objective), Squared(), scaling=objective.scaling)
+    squared = PointwiseObjective(_without_targets(objective), Squared(), scaling=objective.scaling)
     H = squared.evaluate(np.zeros((objective.n_parameters, 1)), Need.HESSIAN).hessian
     assert H is not None
     return np.array(H[0])
@@ -255,14 +255,14 @@ def from_diagonal(objective: PointwiseObjective, A: Array) -> tuple[Solve, Evalu
 
 def _means(objective: PointwiseObjective) -> Array:
     """(1+d, 1): Σ s y, in the units of X."""
-    alike = PointwiseObjective(_untold(objective), Squared(), scaling=objective.scaling)
+    alike = PointwiseObjective(_without_targets(objective), Squared(), scaling=objective.scaling)
     means = alike.evaluate(np.zeros((objective.n_parameters, 1)), Need.INTERCEPT).intercept
     assert means is not None
     return means
 
 
-def _untold(objective: PointwiseObjective) -> Any:
-    """The rows without what they are told to be."""
+def _without_targets(objective: PointwiseObjective) -> Any:
+    """The rows without their targets."""
     return replace(objective.blocks, target=np.zeros((objective.n_rows, 1)))
 
 

@@ -1,7 +1,7 @@
-"""Who watches a fit: told of each step of an optimizer, and able to end the run.
+"""Who watches a fit: hears of each step of an optimizer, and can end the run.
 
 Nobody does unless an estimator has callbacks (``estimators.callbacks``); a step then costs a look at a variable.  A
-watcher belongs to the thread that fits (a context variable): what other threads do is told when they are done.
+watcher belongs to the thread that fits (a context variable): what other threads do is reported when they are done.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _watch: ContextVar[_Watch | None] = ContextVar("watch", default=None)
 
 
 def watching() -> bool:
-    """Whether steps are told to somebody."""
+    """Whether steps are reported to somebody."""
     return _watch.get() is not None
 
 
@@ -60,7 +60,7 @@ def stepped(weights: Any = None, count: int = 1) -> bool:
 
 @contextmanager
 def watched(by: Watcher | None) -> Iterator[None]:
-    """Within, steps are told to this watcher; None: to nobody.  Weights that nobody reads make no attributes."""
+    """Within, steps are reported to this watcher; None: to nobody.  Weights that nobody reads make no attributes."""
     before = _watch.set(None if by is None else _Watch(by, lambda made: made if isinstance(made, dict) else None))
     try:
         yield
@@ -70,7 +70,7 @@ def watched(by: Watcher | None) -> Iterator[None]:
 
 @contextmanager
 def reading(read: Read | None) -> Iterator[None]:
-    """Within, weights are told by what ``read`` makes of them for those outside; None: by nothing."""
+    """Within, weights are reported as what ``read`` makes of them for those outside; None: as nothing."""
     watch = _watch.get()
     if watch is None:
         yield

@@ -47,10 +47,10 @@ class Reweighted(History):
     def _at(self, name: str, index: Array | None = None) -> Array:
         if name not in WORKED_OUT:
             return super()._at(name, index)
-        found = [self._look(np.asarray(A)) for A in super()._at("weights", index)]
+        found = [self._working(np.asarray(A)) for A in super()._at("weights", index)]
         return np.array([pair[WORKED_OUT.index(name)] for pair in found])
 
-    def _look(self, A: Array) -> tuple[Array, Array]:
+    def _working(self, A: Array) -> tuple[Array, Array]:
         """z and R at weights A."""
         rows = self.objective.blocks
         _, t, _, z, _ = self.objective.request(A, Need.VALUE).parts(rows.block(0, rows.n_rows))

@@ -200,7 +200,7 @@ def check_conditions(schedule: float | Schedule) -> Conditions:
     if isinstance(schedule, Power):
         p = schedule.power
         return Conditions(True, p <= 1, p > 0.5, p <= 1, proved=True)
-    return _judge(table(schedule, 1, 1_000_000))
+    return _from_values(table(schedule, 1, 1_000_000))
 
 
 def table(schedule: Schedule, first: int, count: int) -> Array:
@@ -219,7 +219,7 @@ def rate(schedule: Schedule, k: int) -> float:
         return np.inf
 
 
-def _judge(eta: Array) -> Conditions:
+def _from_values(eta: Array) -> Conditions:
     """Compare the last two decades of each sum: the terms of a convergent one fade from decade to decade."""
     with np.errstate(all="ignore"):
         total, squares = np.cumsum(eta), np.cumsum(np.square(eta))

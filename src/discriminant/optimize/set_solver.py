@@ -42,7 +42,7 @@ PROGRESS = 0.05  # of what the slopes are off that a step may leave; of classes 
 STALE = 0.05  # a step on an old Gram matrix that leaves more than this share of the gap: it is formed anew
 GRAM_SWEEPS, COLUMN_SWEEPS, LAST_SWEEPS = (10, 10), (2, 6), (50, 10)  # rounds, and sweeps over the support in each
 EXACT = 1e-15  # of the least l₁: how still the slopes stand in the last steps of a fit
-LAST_STEPS, STANDING = 6, 1e-9  # relative: Newton steps so short leave their square
+LAST_STEPS, SHORTEST = 6, 1e-9  # relative: Newton steps so short leave their square
 CG_ROUGH, CG_EXACT = 1e-4, 1e-13  # of the right-hand side: what conjugate gradients leave on the way, and at the end
 
 
@@ -77,7 +77,7 @@ class SetSolver:
         self._fresh = False  # whether the Gram matrix is that of the point at hand
         self._signs = b""  # before the last sweeps
         self._slow = False  # whether these left most of the gap
-        self._hopeless = b""  # the signs at which a Newton step on the support led nowhere
+        self._failed_signs = b""  # the signs at which a Newton step on the support led nowhere
         self.least = loss.dual(np.zeros_like(loss.t))  # the dual at v = 0
         self._secant = SecantModel(loss, intercept, columns)
         self._loss_of_bound = 30.0  # the last gap that a model of classes proved, over what its step promised; a guess
@@ -97,7 +97,7 @@ class SetSolver:
     def move_to(self, A: Array, b: Array) -> None:
         """Stand at these weights of the working set."""
         self.A, self.b = A, b
-        self._gram, self._slow, self._tired, self._hopeless = None, False, False, b""
+        self._gram, self._slow, self._tired, self._failed_signs = None, False, False, b""
         self.z = self.columns.dot(A) + b
         if self.loss.offset is not None:
             self.z += self.loss.offset
@@ -201,15 +201,15 @@ class SetSolver:
     def finish(self, strength: float, tol: float) -> State:
         """Steps for the last digits: until the weights stand still, of which the gap, of second order, says little."""
         here, classes = self.evaluate(strength), self.loss.q > 1
-        standing = 0.1 * tol if tol > ALL_DIGITS_TOL else 1e-12 if classes else STANDING
+        shortest = 0.1 * tol if tol > ALL_DIGITS_TOL else 1e-12 if classes else SHORTEST
         for _ in range((10 * LAST_STEPS if classes else LAST_STEPS) if len(self.A) else 0):
-            before, self._gram, self._hopeless = (self.A, self.b, self.z), None, b""
+            before, self._gram, self._failed_signs = (self.A, self.b, self.z), None, b""
             there = self._step(here, strength, 0.0)
             if there is None or there.gap > 2 * here.gap + 1e-14:  # the dual is known to 1e-16
                 self.A, self.b, self.z = before
                 break
             here = there
-            if np.abs(self.A - before[0]).max() <= standing * np.abs(self.A).max():
+            if np.abs(self.A - before[0]).max() <= shortest * np.abs(self.A).max():
                 break
         return here
 
@@ -223,12 +223,12 @@ class SetSolver:
             return self._search(here, strength, penalty, self._gram_step(here, penalty, tol))
         signs = np.sign(self.A).astype(np.int8).tobytes()
         stable, self._signs = signs == self._signs, signs
-        if signs != self._hopeless and (self._slow or (stable and here.gap <= NEAR * abs(here.J))):
+        if signs != self._failed_signs and (self._slow or (stable and here.gap <= NEAR * abs(here.J))):
             there = self._search(
                 here, strength, penalty, self._support_step(here, penalty, CG_EXACT if tol == 0 else CG_ROUGH)
             )
             if there is None or there.gap > 0.5 * here.gap:
-                self._hopeless = signs
+                self._failed_signs = signs
             if there is not None:
                 return there
         return self._search(here, strength, penalty, self._column_step(here, penalty, tol))

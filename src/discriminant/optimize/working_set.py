@@ -1,7 +1,7 @@
 """Minimise J over all columns by working on few of them, and prove the gap over all.
 
 The working set is the support and the worst violators of the conditions of a minimum, from FIRST on, doubling.  Slopes
-R = −Xᵗ s v of the other columns are linear in v: passes over X at v₁, …, v_k tell them at all points of their span, and
+R = −Xᵗ s v of the other columns are linear in v: passes over X at v₁, …, v_k give them at all points of their span, and
 
     |R_j(v) − Σ c_i R_j(v_i)| ≤ ‖x_j‖_s ‖v − Σ c_i v_i‖_s,        Σ c_i = 1,
 
@@ -50,7 +50,7 @@ class Screening:
             self._norms = self.source.norms(self.s, centred=self.intercept)
         return self._norms
 
-    def look(self, v: Array) -> Array:
+    def slopes(self, v: Array) -> Array:
         """R at v (n, q), in a pass."""
         R = -self.source.adjoint(self.s[:, None] * v)
         self.passes += 1
@@ -72,10 +72,10 @@ class Screening:
                     R = R + each * dR
         return R, np.sqrt(np.maximum(self.s @ np.square(rest), 0))
 
-    def suspects(self, v: Array, penalty: SeparablePenalty, inside: Array) -> tuple[Array, Array]:
+    def violators(self, v: Array, penalty: SeparablePenalty, inside: Array) -> tuple[Array, Array]:
         """(groups outside the working set whose slopes could exceed l₁, those slopes)."""
         if not self.seen:
-            self.look(v)
+            self.slopes(v)
         for _ in range(2):
             R, far = self.near(v)
             most = penalty.arranged(np.abs(R) + self.norms[:, None] * far if far.any() else np.abs(R))
@@ -89,7 +89,7 @@ class Screening:
             if found is not None:
                 self.passes += len(features) / max(self.source.d, 1)
                 return groups, -found
-            self.look(v)
+            self.slopes(v)
         raise AssertionError("a slope where it was looked at is exact")
 
 
@@ -165,7 +165,7 @@ class ColumnProblem:
         n, d = (0, 0) if held else (source.n, source.d)
         v, R, features = np.empty((n, 1)), np.empty(d), np.empty(d, dtype=np.int64)
 
-        def look() -> None:
+        def slopes() -> None:
             with single_threaded_blas():
                 R[:] = source.adjoint(v)[:, 0]
 
@@ -180,7 +180,7 @@ class ColumnProblem:
         records = np.empty((MOST_ROUNDS + 1, 5))
         arguments = (
             held,
-            (look, gather, v, R, features),
+            (slopes, gather, v, R, features),
             tuple(rows),
             levels,
             (loss.criterion.kind, self.intercept, exact),
@@ -198,7 +198,7 @@ class ColumnProblem:
         path = np.ascontiguousarray(path)
         largest, passes, rounds, weights, numbers = run(path, begin)
         if begin is not None and (numbers[1] > tol * np.abs(numbers[0])).any():
-            # Once more from zero: where a start lies far on the wrong side of many rows nothing bends any more.
+            # Once more from zero: where a start lies far on the wrong side of many rows there is no curvature left.
             before, (largest, passes, rounds, weights, numbers) = (weights, numbers), run(path)
             worse = numbers[1] > before[1][1]
             weights[worse], numbers[:, worse] = before[0][worse], before[1][:, worse]
@@ -229,7 +229,7 @@ class WorkingSet:
         return len(self.set.groups) == self.penalty.n_groups
 
     def start(self) -> float:
-        """Fit what is not penalised at all, and tell λ_max: the least λ at which nothing else enters."""
+        """Fit what is not penalised at all, and give λ_max: the least λ at which nothing else enters."""
         free = np.flatnonzero(self.penalty.free)
         self.set.enter(free)
         self.set.settle()
@@ -241,7 +241,7 @@ class WorkingSet:
             R[self.set.columns.features] = self.set.evaluate(1.0).R_dual
             self.screening.passes += 1
         else:
-            R = self.screening.look(self.set.evaluate(1.0).dual)
+            R = self.screening.slopes(self.set.evaluate(1.0).dual)
         with np.errstate(divide="ignore", invalid="ignore"):
             pull = self.penalty.violation(self.penalty.arranged(R)) + self.penalty.l1
             ratio = np.where(self.penalty.l1 > 0, pull / self.penalty.l1, 0.0)
@@ -282,7 +282,7 @@ class WorkingSet:
         return here
 
     def _anew(self, here: State, strength: float, tol: float) -> State:
-        """Once more from zero weights: where a start lies far on the wrong side of many rows nothing bends any more."""
+        """Once more from zero weights: far on the wrong side of many rows there is no curvature left."""
         before = self.set.A, self.set.b, self.set.z
         self.set.move_to(np.zeros_like(self.set.A), np.zeros_like(self.set.b))
         self.set.settle()
@@ -298,7 +298,7 @@ class WorkingSet:
         none = np.empty(0, dtype=np.intp)
         if self._whole:
             return here, none
-        groups, R = self.screening.suspects(here.dual, self.penalty.times(strength), self.set.inside)
+        groups, R = self.screening.violators(here.dual, self.penalty.times(strength), self.set.inside)
         outside = self.penalty.pick(groups).times(strength)
         violation = outside.violation(R)
         if not (violation > 0).any():  # the domain of Ω* is not left, and Ω* counts nothing

@@ -21,7 +21,7 @@ from discriminant.model import discriminant_of
 from discriminant.play.frames import features, final_weights, frames, grid, last_step, packed, rule_of
 from discriminant.play.globe import globe, views
 from discriminant.play.methods import basis_recipe
-from discriminant.play.presets import REACH
+from discriminant.play.presets import EXTENT
 from discriminant.play.script import script
 from discriminant.play.state import State
 from discriminant.protocols import Array
@@ -46,8 +46,8 @@ def answer(state: State) -> dict[str, Any]:
         except (DiscriminantError, ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
             shown["problem"] = " ".join(str(error).split())
     notes = dict.fromkeys(" ".join(str(w.message).split()) for w in caught)
-    told = shown["fit"]["certificate"]["status"] if shown["fit"] else ""
-    shown["notes"] = [note for note in notes if note != told]
+    certified = shown["fit"]["certificate"]["status"] if shown["fit"] else ""
+    shown["notes"] = [note for note in notes if note != certified]
     shown["milliseconds"] = round(1000 * (time.perf_counter() - started), 1)
     shown["fit_milliseconds"] = round(1000 * (time.perf_counter() - decided), 1)
     return shown
@@ -66,7 +66,7 @@ def _fit(state: State, verdict: str) -> dict[str, Any]:
     empty = len(rule["classes"]) == 2 and verdict != "separable"  # then nothing is left to ask about the region
     return {
         "rule": rule, "curved": curved, "outputs": q, "dimensions": int(Y.shape[1]),
-        "grid": {"side": side, "reach": REACH, "values": packed(nodes, "<f4")},
+        "grid": {"side": side, "reach": EXTENT, "values": packed(nodes, "<f4")},
         "points": packed(Y),
         "frames": {
             "count": len(made.k), "weights": packed(made.weights), "k": made.k.tolist(),
@@ -94,7 +94,7 @@ def _certificate(final: Any) -> dict[str, Any]:
 def _ambiguity(model: Any, rule: dict[str, Any], curved: bool) -> dict[str, Any] | None:
     if rule["claims"] is None or curved:
         return None
-    found = ambiguity(model, ((-REACH, REACH), (-REACH, REACH)))
+    found = ambiguity(model, ((-EXTENT, EXTENT), (-EXTENT, EXTENT)))
     return {"none": found.none, "several": found.several, "one": found.one, "text": str(found)}
 
 

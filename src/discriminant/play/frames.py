@@ -19,7 +19,7 @@ from discriminant.estimators.minimum_risk import MinimumRiskClassifier
 from discriminant.model import discriminant_of
 from discriminant.optimize import Corrections
 from discriminant.optimize.history import history_of
-from discriminant.play.presets import REACH
+from discriminant.play.presets import EXTENT
 from discriminant.protocols import Array
 
 MOST_FRAMES = 300
@@ -64,7 +64,7 @@ def features(model: Any, X: Array) -> Array:
 def grid(model: Any, curved: bool) -> tuple[int, Array]:
     """(G, [1, φ] (G², D)) on the nodes of the square, x fastest, from the lower left corner."""
     side = CURVED if curved else STRAIGHT
-    ticks = np.linspace(-REACH, REACH, side)
+    ticks = np.linspace(-EXTENT, EXTENT, side)
     x, y = np.meshgrid(ticks, ticks)
     return side, features(model, np.c_[x.ravel(), y.ravel()])
 
@@ -87,11 +87,11 @@ def frames(model: Any) -> Frames:
     J = float(np.nan if certificate is None else certificate.objective)
     none = np.full(1, -1)
     if isinstance(history, Corrections) and len(history) > 1:
-        k = thinned(len(history))
+        k = shown_steps(len(history))
         weights = history["weights"][k]
         made = Frames(weights, k, np.array([history.objective.value(A) for A in weights]), history["sample"][k])
     elif history is not None and "weights" in history:
-        kept = thinned(len(history))
+        kept = shown_steps(len(history))
         weights, k, objective = (history[column][kept] for column in ("weights", "k", "objective"))
         made = Frames(weights, k, objective, np.full(len(kept), -1))
     else:
@@ -106,7 +106,7 @@ def frames(model: Any) -> Frames:
     )  # fmt: skip
 
 
-def thinned(count: int) -> Array:
+def shown_steps(count: int) -> Array:
     """Which of so many steps are shown: all of the first, and then ever fewer, the last included."""
     if count <= MOST_FRAMES:
         return np.arange(count)

@@ -329,9 +329,9 @@ def basis_recipe(name: str, centres: int) -> Recipe | None:
 
 def description() -> dict[str, Any]:
     """The table as the page reads it."""
-    told = ("title", "about", "codings", "steps", "classes")
+    fields = ("title", "about", "codings", "steps", "classes")
     methods = [
-        {"name": name, **{part: getattr(m, part) for part in told}, "parameters": [asdict(p) for p in m.parameters]}
+        {"name": name, **{part: getattr(m, part) for part in fields}, "parameters": [asdict(p) for p in m.parameters]}
         for name, m in METHODS.items()
     ]
     return {

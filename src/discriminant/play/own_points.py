@@ -9,11 +9,11 @@ import numpy as np
 from discriminant.data.csv_text import decode, read_text, sniff
 from discriminant.data.tables import Column, level_numbers
 from discriminant.errors import DataError, counted, names, printable
-from discriminant.play.presets import REACH
+from discriminant.play.presets import EXTENT
 from discriminant.play.state import MOST_CLASSES, MOST_POINTS
 from discriminant.protocols import Array
 
-ROOM = 0.9 * REACH  # columns that do not lie on the board are scaled to ±ROOM
+ROOM = 0.9 * EXTENT  # columns that do not lie on the board are scaled to ±ROOM
 
 
 def own_points(name: str, text: str) -> dict[str, Any]:
@@ -45,21 +45,21 @@ def own_points(name: str, text: str) -> dict[str, Any]:
     classes, codes = _classes(called, columns[2].take(kept)) if len(columns) == 3 else ([], np.zeros(len(kept), int))
     left = [f"{len(rows) - len(kept):,} rows are left out, evenly"] * (len(kept) < len(rows))
     left += [f"{counted(int((~known).sum()), 'row')} with missing values left out"] * (not known.all())
-    told = [f"class {k + 1} is {printable(label)}" for k, label in enumerate(classes)]
-    story = f"{called}: {counted(len(kept), 'point')}; {'; '.join([*axes, *told, *left])}."
+    parts = [f"class {k + 1} is {printable(label)}" for k, label in enumerate(classes)]
+    story = f"{called}: {counted(len(kept), 'point')}; {'; '.join([*axes, *parts, *left])}."
     return {"points": [[a, b, int(k) + 1] for (a, b), k in zip(X.tolist(), codes, strict=True)], "story": story}
 
 
 def _placed(columns: list[Column]) -> tuple[Array, list[str]]:
     """(coordinates on the board, what the axes are): as they stand where all lie on the board, else scaled."""
     X = np.column_stack([column.values for column in columns])
-    told = [f"{axis} is {printable(column.name)}" for axis, column in zip("xy", columns, strict=True)]
-    if np.abs(X).max() > REACH:
+    parts = [f"{axis} is {printable(column.name)}" for axis, column in zip("xy", columns, strict=True)]
+    if np.abs(X).max() > EXTENT:
         low, high = X.min(axis=0), X.max(axis=0)
         share = (X / 2 - low / 2) / np.where(high > low, high / 2 - low / 2, 1.0)  # halves do not overflow
         X = ROOM * (2 * share - 1) * (high > low)
-        told = [f"{one} from {a:.4g} to {b:.4g}, scaled" for one, a, b in zip(told, low, high, strict=True)]
-    return np.round(X, 3), told
+        parts = [f"{one} from {a:.4g} to {b:.4g}, scaled" for one, a, b in zip(parts, low, high, strict=True)]
+    return np.round(X, 3), parts
 
 
 def _classes(called: str, column: Column) -> tuple[list[str], Array]:

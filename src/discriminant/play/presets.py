@@ -1,4 +1,4 @@
-"""Sets of points from the textbooks, each with the story it tells, in the square [−5, 5]².
+"""Sets of points from the textbooks, each with what it shows, in the square [−5, 5]².
 
 Coordinates are rounded to thousandths, so that the Python that the page hands out stays readable and exact.
 """
@@ -14,7 +14,7 @@ import numpy as np
 from discriminant.errors import ParameterError, names
 from discriminant.protocols import Array
 
-REACH = 5.0  # the points lie in [−REACH, REACH]²
+EXTENT = 5.0  # the points lie in [−REACH, REACH]²
 Sample = tuple[Array, Array]
 
 
@@ -50,7 +50,7 @@ class Preset:
         rng = np.random.default_rng(seed)
         parts = self.drawn(rng) if callable(self.drawn) else [_points(rng, one) for one in self.drawn]
         y = np.repeat(np.arange(1, len(parts) + 1), [len(part) for part in parts])
-        return np.round(np.clip(np.vstack(parts), -REACH, REACH), 3), y
+        return np.round(np.clip(np.vstack(parts), -EXTENT, EXTENT), 3), y
 
 
 def _points(rng: np.random.Generator, parts: Sequence[Any]) -> Array:

@@ -18,7 +18,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from discriminant.errors import DataError, DiscriminantError, ParameterError
-from discriminant.play.presets import PRESETS, REACH, preset
+from discriminant.play.presets import EXTENT, PRESETS, preset
 from discriminant.shown import page_file
 
 HOST = "127.0.0.1"
@@ -79,7 +79,7 @@ class Playground(ThreadingHTTPServer):
         return f"http://{HOST}:{self.port}/{self.token}/"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A page that goes away in the middle of a request is nothing to tell."""
+        """A page that goes away in the middle of a request is no error."""
         if not isinstance(sys.exc_info()[1], ConnectionError | TimeoutError):
             super().handle_error(request, client_address)
 
@@ -183,8 +183,8 @@ class Handler(BaseHTTPRequestHandler):
         if not length.isascii() or not length.isdigit():
             raise self._closing("The request does not say how long it is.", HTTPStatus.LENGTH_REQUIRED)
         if len(length) > 9 or int(length) > MOST_BYTES:
-            told = f"The request is larger than {MOST_BYTES:,} bytes: fewer points."
-            raise self._closing(told, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+            too_large = f"The request is larger than {MOST_BYTES:,} bytes: fewer points."
+            raise self._closing(too_large, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
         raw = self.rfile.read(int(length))
         if self.headers.get_content_type() != "application/json":
             raise Refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "The request must be JSON (application/json).")
@@ -225,7 +225,7 @@ def _options(first: str) -> dict[str, Any]:
 
     kept = ("title", "story", "method", "basis", "coding", "parameters")
     sets = [{"name": name, **{part: getattr(p, part) for part in kept}} for name, p in PRESETS.items()]
-    limits = {"points": MOST_POINTS, "classes": MOST_CLASSES, "reach": REACH, "bytes": MOST_BYTES}
+    limits = {"points": MOST_POINTS, "classes": MOST_CLASSES, "reach": EXTENT, "bytes": MOST_BYTES}
     return {**description(), "split": asdict(SPLIT), "presets": sets, "first": first, "limits": limits}
 
 

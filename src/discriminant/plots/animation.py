@@ -161,8 +161,8 @@ class TraceAnimation(Display):
             The page.
         """
         pictures = json.dumps([base64.b64encode(picture).decode() for picture in self._pictures(dpi)])
-        told, last = json.dumps([*map(self._caption, range(len(self.steps)))]), len(self.steps) - 1
-        return _PAGE.format(last=last, pictures=pictures, told=told, pause=int(1000 * self._pause(seconds)))
+        captions, last = json.dumps([*map(self._caption, range(len(self.steps)))]), len(self.steps) - 1
+        return _PAGE.format(last=last, pictures=pictures, captions=captions, pause=int(1000 * self._pause(seconds)))
 
     def _pause(self, seconds: float | None) -> float:
         return 0.2 if seconds is None else float(seconds) / len(self.steps)
@@ -236,14 +236,14 @@ _PAGE = """<!doctype html>
 input{{width:60%;vertical-align:middle}}button{{font:inherit;padding:.2rem .8rem}}</style>
 <img id="picture" alt="the boundary at a step of the fit">
 <p><button id="play">pause</button> <input id="place" type="range" min="0" max="{last}" value="0"
-aria-label="step"> <span id="told"></span></p>
+aria-label="step"> <span id="caption"></span></p>
 <script>
-const pictures = {pictures}, told = {told}, pause = {pause};
+const pictures = {pictures}, captions = {captions}, pause = {pause};
 const place = document.getElementById("place"), button = document.getElementById("play");
 let running = true;
 function show() {{
   document.getElementById("picture").src = "data:image/png;base64," + pictures[place.value];
-  document.getElementById("told").textContent = told[place.value];
+  document.getElementById("caption").textContent = captions[place.value];
 }}
 function next() {{ if (running) {{ place.value = (+place.value + 1) % pictures.length; show(); }} }}
 button.onclick = () => {{ running = !running; button.textContent = running ? "pause" : "play"; }};

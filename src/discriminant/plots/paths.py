@@ -126,11 +126,12 @@ class CoefficientPathDisplay(Display):
         self.figure_, self.ax_ = axes_for(ax, (6.4, 4.2))
         order = np.argsort(-np.abs(self.coefs[-1]), kind="stable")
         for rank, j in enumerate(order):
-            told = rank < names
-            shade = COLORS[rank % len(COLORS)] if told else "#C4C4C4"
+            named = rank < names
+            label = str(self.feature_names[j]) if named else None
+            shade = COLORS[rank % len(COLORS)] if named else "#C4C4C4"
             if (self.coefs[:, j] != 0).any():
-                self.ax_.plot(self.lambdas, self.coefs[:, j], color=shade, linewidth=1.8 if told else 1.0,
-                              zorder=3 if told else 2, label=str(self.feature_names[j]) if told else None)  # fmt: skip
+                self.ax_.plot(self.lambdas, self.coefs[:, j], color=shade, linewidth=1.8 if named else 1.0,
+                              zorder=3 if named else 2, label=label)  # fmt: skip
         self.ax_.axhline(0, color=GREY, linewidth=0.7)
         if self.chosen is not None:
             self.ax_.axvline(self.chosen, color=GREY, linestyle=":", linewidth=1.2)

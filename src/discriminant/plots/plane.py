@@ -92,7 +92,7 @@ def plane_of(
         raise DataError("X holds NaN or infinity, which have no place in a picture; drop or fill those rows first.")
     known = getattr(estimator, "feature_names_in_", None)
     titles = columns or (list(known) if known is not None else [f"x{j}" for j in range(values.shape[1])])
-    chosen = _two(features, titles) if features is not None else _most_telling(estimator, values, like)
+    chosen = _two(features, titles) if features is not None else _most_informative(estimator, values, like)
     held = values.mean(axis=0) if at is None else np.asarray(at, dtype=np.float64)
     if held.shape != (values.shape[1],):
         raise DataError(f"at must be a point with {values.shape[1]} coordinates; got shape {held.shape}.")
@@ -117,7 +117,7 @@ def _two(features: Sequence[Any], titles: Sequence[str]) -> tuple[int, int]:
     return found[0], found[1]
 
 
-def _most_telling(estimator: Predictor, values: Array, like: Any) -> tuple[int, int]:
+def _most_informative(estimator: Predictor, values: Array, like: Any) -> tuple[int, int]:
     """The two columns of which the model, with the others held at their means, says most often what it says of all.
 
     Of many columns only those whose contributions to the scores vary most are tried.

@@ -108,8 +108,8 @@ class SolutionRegionDisplay(Display):
         if self.bounds is not None:
             return np.asarray(self.bounds, dtype=np.float64).reshape(2, 2)
         parts = ((1.3, self.weights), (1.5, self.region.center))
-        reach = max(1.0, *(share * float(np.abs(a).max()) for share, a in parts if a is not None), 1.0)
-        return np.array([[-reach, reach], [-reach, reach]])
+        half = max(1.0, *(share * float(np.abs(a).max()) for share, a in parts if a is not None), 1.0)
+        return np.array([[-half, half], [-half, half]])
 
     def _polygon(self) -> None:
         bounds = self._box()
@@ -142,6 +142,6 @@ class SolutionRegionDisplay(Display):
                 self.ax_.quiver(0, 0, 0, *tip, color=shade, linewidth=2, arrow_length_ratio=0.1, label=name)
         self.ax_.set(**dict(zip(("xlabel", "ylabel", "zlabel"), self._names(), strict=True)))
         seen = np.vstack([np.zeros((1, 3)), *([] if rays is None else [rays])])
-        middle, reach = (seen.min(axis=0) + seen.max(axis=0)) / 2, max(0.6 * float(np.ptp(seen, axis=0).max()), 0.5)
+        middle, half = (seen.min(axis=0) + seen.max(axis=0)) / 2, max(0.6 * float(np.ptp(seen, axis=0).max()), 0.5)
         for limits, at in zip((self.ax_.set_xlim, self.ax_.set_ylim, self.ax_.set_zlim), middle, strict=True):
-            limits(at - reach, at + reach)
+            limits(at - half, at + half)

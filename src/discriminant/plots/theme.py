@@ -126,9 +126,9 @@ def scatter(
     labels = np.asarray(y)
     for k, label in enumerate(classes):
         rows = X[labels == label]
-        told = str(label) if names is None else (names[k] if len(names) else None)
+        text = str(label) if names is None else (names[k] if len(names) else None)
         ax.scatter(
-            rows[:, 0], rows[:, 1], s=size, c=color(k), marker=marker(k), label=told, edgecolors="white",
+            rows[:, 0], rows[:, 1], s=size, c=color(k), marker=marker(k), label=text, edgecolors="white",
             linewidths=0.5, zorder=3,
         )  # fmt: skip
 

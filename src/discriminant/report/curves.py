@@ -20,8 +20,8 @@ STEPS = 200  # of the threshold from 0 to 1
 FOLDS, SIZES = 5, 5  # of the learning curve
 
 
-def _told(report: ReportData) -> tuple[list[int], str]:
-    """(classes whose curves are drawn, what was left out): of many those that are told from the rest worst."""
+def _drawn_classes(report: ReportData) -> tuple[list[int], str]:
+    """(classes whose curves are drawn, what was left out): of many those that are separated worst from the rest."""
     chances, own = report.measured.chances, report.measured.own
     assert chances is not None
     areas = {k: auc(chances[:, k], own == k) for k in range(len(report.classes))}
@@ -41,7 +41,7 @@ def _told(report: ReportData) -> tuple[list[int], str]:
 def curves(report: ReportData) -> str:
     """ROC, precision–recall and lift, of one class against the rest, with the areas."""
     chances = report.measured.chances
-    which, left_out = ([], "") if chances is None else _told(report)
+    which, left_out = ([], "") if chances is None else _drawn_classes(report)
     if chances is None or not which:
         return ""
     rows: list[list[Cell]] = []
@@ -86,7 +86,7 @@ def curves(report: ReportData) -> str:
 def thresholds(report: ReportData) -> str:
     """A slider: recall, precision and cost where a class is decided from probability t on."""
     chances, own = report.measured.chances, report.measured.own
-    which = [] if chances is None else _told(report)[0]
+    which = [] if chances is None else _drawn_classes(report)[0]
     if chances is None or not which:
         return ""
     levels = np.arange(STEPS + 1) / STEPS

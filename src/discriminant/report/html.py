@@ -89,11 +89,11 @@ def confusion_table(counts: Array, classes: Sequence[str]) -> str:
 
 def heat_table(names: Sequence[str], classes: Sequence[str], values: Array, errors: Array | None) -> str:
     """Signed numbers on a ground of their sign and size; 95 % intervals from standard errors below them."""
-    reach = float(abs(values).max()) or 1.0
+    largest = float(abs(values).max()) or 1.0
     rows: list[list[Cell]] = []
     for i, name in enumerate(names):
         cells = [
-            shaded(estimate(v, None if errors is None else errors[i, j]), 0.55 * abs(v) / reach, good=v > 0)
+            shaded(estimate(v, None if errors is None else errors[i, j]), 0.55 * abs(v) / largest, good=v > 0)
             for j, v in enumerate(values[i].tolist())
         ]
         rows.append([name, *cells])

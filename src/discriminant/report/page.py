@@ -1,4 +1,4 @@
-"""``make_report``: a fitted classifier and some rows, told on one HTML page."""
+"""``make_report``: a fitted classifier and some rows on one HTML page."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def _measured(model: Any, X: Any, labels: Array, classes: Array) -> tuple[Measur
         chances = posteriors(model, X)
     notes = list(dict.fromkeys(" ".join(str(warning.message).split()) for warning in heard))
     if predicted.ndim != 1:
-        raise DataError("The model gives several labels a row; a report tells of classifiers that give one.")
+        raise DataError("The model gives several labels a row; a report is of classifiers that give one.")
     costs: Any = getattr(model, "costs_", None)
     costs = costs if getattr(costs, "shape", None) == (len(classes), len(classes)) else None
     chances = None if chances is None or chances.shape != (len(predicted), len(classes)) else chances

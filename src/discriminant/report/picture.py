@@ -38,11 +38,11 @@ def picture(report: ReportData) -> tuple[str, str] | None:
     axes = None if len(report.classes) == 2 else _fisher(report, X)
     if axes is None:
         return _scores(report, X)
-    told = (
+    caption = (
         f"The {X.shape[1]} features on the two axes that tell the classes apart best (Fisher). The ground shows what "
         "is decided on the slice through the mean."
     )
-    return _points(report, X, X.mean(axis=0), *axes, ("first discriminant axis", "second discriminant axis"), told)
+    return _points(report, X, X.mean(axis=0), *axes, ("first discriminant axis", "second discriminant axis"), caption)
 
 
 def _box(points: Array) -> svg.Bounds:
@@ -58,7 +58,7 @@ def _decide(report: ReportData, X: Array) -> Array:
 
 
 def _points(
-    report: ReportData, X: Array, mean: Array, A: Array, lift: Array, axes: tuple[str, str], told: str
+    report: ReportData, X: Array, mean: Array, A: Array, lift: Array, axes: tuple[str, str], caption: str
 ) -> tuple[str, str]:
     """Rows at u = Aᵗ(x − m), at most some hundred of them, over the decisions at m + Σ A u."""
     points, linear = (X - mean) @ A, report.linear
@@ -77,9 +77,9 @@ def _points(
     drawn = svg.scatter(points[rows], report.codes[rows], report.names, ground, plane, wrong[rows], axes)
     errors = f"{int(wrong.sum()):,} of {len(wrong):,}"
     if len(report.classes) <= svg.MOST_RINGED:
-        return drawn, f"{told} Rows decided otherwise than they are labelled are ringed: {errors}."
+        return drawn, f"{caption} Rows decided otherwise than they are labelled are ringed: {errors}."
     named = "Names stand at the means of the classes."
-    return drawn, f"{told} {named} {errors} rows are decided otherwise than they are labelled."
+    return drawn, f"{caption} {named} {errors} rows are decided otherwise than they are labelled."
 
 
 def _grid(report: ReportData, plane: svg.Plane, origin: Array, lift: Array) -> str:

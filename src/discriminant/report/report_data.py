@@ -1,4 +1,4 @@
-"""All that a report tells, gathered as plain values before anything is drawn."""
+"""All that a report shows, gathered as plain values before anything is drawn."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Verdict:
 
 @dataclass(frozen=True, eq=False)
 class ReportData:
-    """A fitted classifier, the rows it is told about, and what was found on the way."""
+    """A fitted classifier, the rows that the report is about, and what was found on the way."""
 
     title: str
     subtitle: str

@@ -32,7 +32,7 @@ from discriminant.report.report_data import ReportData
 
 MOST_FEATURES = 20
 MOST_BESIDE = 5  # classes that stand beside each other in a table of weights
-MOST_PAIRS = 12  # classes of which every pair of true and decided class is told; of more the worst pairs, and a map
+MOST_PAIRS = 12  # classes of which every pair of true and decided class is shown; of more the worst pairs, and a map
 
 
 def headline(report: ReportData) -> str:
@@ -68,8 +68,8 @@ def data(report: ReportData) -> str:
     rows: list[list[Cell]] = []
     for rule in report.rules.rules[:200]:
         column = report.table.column(rule.name)
-        lost = int(column.missing.sum())
-        share = f"{lost:,} ({100 * lost / max(len(column), 1):.1f} %)" if lost else "–"
+        n_missing = int(column.missing.sum())
+        share = f"{n_missing:,} ({100 * n_missing / max(len(column), 1):.1f} %)" if n_missing else "–"
         if rule.role == NUMBER:
             values = column.values[~np.isnan(column.values)]
             low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
@@ -86,9 +86,9 @@ def data(report: ReportData) -> str:
         rows.append([below(rule.name, rule.role), share, about, (drawn,)])
     body = folded(table(["column", "missing", "values", ""], rows), len(rows), "columns")
     gone = np.array([column.missing for column in report.table.columns])
-    told = f"{gone.sum():,} values are missing, in {gone.any(axis=0).sum():,} of {report.table.n_rows:,} rows."
+    sentence = f"{gone.sum():,} values are missing, in {gone.any(axis=0).sum():,} of {report.table.n_rows:,} rows."
     body = _balance(report) + "<h3>Columns</h3>" + body
-    return section("Data", told if gone.any() else "Nothing is missing.", body)
+    return section("Data", sentence if gone.any() else "Nothing is missing.", body)
 
 
 def _balance(report: ReportData) -> str:
@@ -275,11 +275,11 @@ def _worst_pairs(counts: Array, names: list[str], most: int = 10) -> str:
     ]
     if not rows:
         return ""
-    told, others = int(sum(wrong[i, j] for i, j in order)), int((wrong > 0).sum()) - len(rows)
-    rest = f" {others} other pairs hold the remaining {int(wrong.sum()) - told:,} errors." * (others > 0)
+    sentence, others = int(sum(wrong[i, j] for i, j in order)), int((wrong > 0).sum()) - len(rows)
+    rest = f" {others} other pairs hold the remaining {int(wrong.sum()) - sentence:,} errors." * (others > 0)
     return (
         f"<h3>Worst confusions</h3>{table(['is', 'decided as', 'rows', 'of its class'], rows)}"
-        f"<figcaption>{told:,} of {int(wrong.sum()):,} errors.{rest}</figcaption>"
+        f"<figcaption>{sentence:,} of {int(wrong.sum()):,} errors.{rest}</figcaption>"
     )
 
 
