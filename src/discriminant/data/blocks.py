@@ -33,7 +33,6 @@ from discriminant.thresholds import PASS_WORK, SLOT_WORK, THREADED_VALUES, THREA
 
 MOST_CHUNKS = 32
 LEAST_PER_CLASS = 300  # rows of each class in a drawn sample, where it has so many
-SERIAL_VALUES = 400_000  # below this many values a pool costs more than it gains
 
 
 @dataclass(frozen=True)
@@ -230,8 +229,7 @@ class ArrayBlocks:
 
     def _threads(self) -> int:
         values = self.n_values
-        worth = values >= THREADED_VALUES or values * self.n_features >= THREADED_WORK
-        return workers() if values >= SERIAL_VALUES and worth else 1
+        return workers() if values >= THREADED_VALUES or values * self.n_features >= THREADED_WORK else 1
 
 
 def spaced(n: int, count: int) -> Array:

@@ -7,7 +7,6 @@ holds them, and refuses in a sentence what is not a set of classes: missing valu
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
 from contextlib import suppress
 from itertools import count
 from typing import Any
@@ -16,8 +15,8 @@ import numpy as np
 
 from discriminant.errors import DataError, names, require_unmasked
 from discriminant.protocols import Array
+from discriminant.thresholds import COUNTED_CODES
 
-CHUNK = 16_384
 WIDEST_TABLE = 1 << 20  # integer labels that span less than this, or four times their number, are looked up
 
 
@@ -81,7 +80,8 @@ def recode(found: Array, codes: Array, classes: Array) -> Array:
 def count_classes(codes: Array, n_classes: int, weight: Array | None = None) -> Array:
     """Total weight (or number) of the rows of each class; codes and weights need only be sliced."""
     total = np.zeros(n_classes)
-    for part in _chunks(len(codes)):
+    for start in range(0, len(codes), COUNTED_CODES):  # codes of files may lie on disk: never all of them at once
+        part = slice(start, start + COUNTED_CODES)
         total += np.bincount(codes[part], None if weight is None else weight[part], minlength=n_classes)
     return total
 
@@ -103,31 +103,17 @@ def code_type(n_classes: int) -> type:
     return np.uint8 if n_classes <= 256 else np.int32
 
 
-def _chunks(n: int) -> Iterator[slice]:
-    return (slice(start, min(start + CHUNK, n)) for start in range(0, n, CHUNK))
-
-
 def _by_table(labels: Array, low: int, high: int) -> tuple[Array, Array]:
+    # In the wide type: int8 labels −100 and 100 differ by more than int8 holds.
+    wide: type = np.uint64 if labels.dtype == np.uint64 else np.intp
+    place: Array = labels.astype(wide, copy=False)
+    place = (place - wide(low) if low else place).astype(np.intp, copy=False)
     seen = np.zeros(high - low + 1, dtype=bool)
-    for part in _chunks(labels.size):
-        seen[_shifted(labels[part], low)] = True
+    seen[place] = True
     positions = np.flatnonzero(seen)
     table: Array = np.zeros(len(seen), dtype=code_type(positions.size))
     table[positions] = np.arange(positions.size)
-    codes = np.empty(labels.size, dtype=table.dtype)
-    for part in _chunks(labels.size):
-        np.take(table, _shifted(labels[part], low), out=codes[part])
-    wide: type = np.uint64 if labels.dtype == np.uint64 else np.intp
-    classes = (positions.astype(wide) + wide(low)).astype(labels.dtype)
-    return classes, codes
-
-
-def _shifted(part: Array, low: int) -> Array:
-    if part.dtype == np.uint64:
-        return (part - np.uint64(low)).astype(np.intp)
-    # In the wide type: int8 labels −100 and 100 differ by more than int8 holds.
-    wide = part.astype(np.intp, copy=False)
-    return wide - low if low else wide
+    return (positions.astype(wide) + wide(low)).astype(labels.dtype), table[place]
 
 
 def _by_dictionary(labels: Array) -> tuple[Array, Array]:
@@ -192,15 +178,14 @@ def _is_missing(value: Any) -> bool:
 
 
 def _require_whole(labels: Array) -> None:
-    for part in _chunks(labels.size):
-        values = labels[part]
-        if not np.isfinite(values).all():
-            row = part.start + int(np.argmin(np.isfinite(values)))
-            kind = "NaN" if np.isnan(labels[row]) else "infinity"
-            raise DataError(f"Input y contains {kind} in row {row}; drop rows without a class.")
-        if (values != np.rint(values)).any():
-            row = part.start + int(np.argmax(values != np.rint(values)))
-            raise DataError(
-                f"Unknown label type: continuous. Row {row} of y is {float(labels[row]):g}: these look like "
-                "measurements, and a classifier needs class labels. Bin them, or use a regressor."
-            )
+    finite = np.isfinite(labels)
+    if not finite.all():
+        row = int(np.argmin(finite))
+        kind = "NaN" if np.isnan(labels[row]) else "infinity"
+        raise DataError(f"Input y contains {kind} in row {row}; drop rows without a class.")
+    if (broken := labels != np.rint(labels)).any():
+        row = int(np.argmax(broken))
+        raise DataError(
+            f"Unknown label type: continuous. Row {row} of y is {float(labels[row]):g}: these look like "
+            "measurements, and a classifier needs class labels. Bin them, or use a regressor."
+        )

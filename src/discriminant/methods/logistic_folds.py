@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from discriminant.data import make_blocks, single_threaded_blas, workers
-from discriminant.data.blocks import SERIAL_VALUES
 from discriminant.data.threads import ordered_map
 from discriminant.kernels.compiled import load
 from discriminant.objective import PointwiseObjective, logistic_objective
@@ -23,7 +22,7 @@ from discriminant.optimize.automatic import minimize
 from discriminant.optimize.folds import POINTS, extrapolate, held_out, solve_folds
 from discriminant.optimize.path import LAST_DIGITS, SparsePenalty, solve_path
 from discriminant.protocols import Array
-from discriminant.thresholds import SMALL_SET
+from discriminant.thresholds import SERIAL_VALUES, SMALL_SET
 
 FOLD_TOL = 3e-7  # of J: of 100,000 rows the log likelihood is within 0.02 of its maximum; scores need no more
 NEVER = 37.0  # a class that a fold has not seen: its log odds lie so far below the others', probability e^-37

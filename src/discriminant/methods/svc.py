@@ -26,7 +26,6 @@ from discriminant.data import (
     require_finite,
     workers,
 )
-from discriminant.data.blocks import SERIAL_VALUES
 from discriminant.data.check import require_few_classes
 from discriminant.data.scaling import choose_scaling
 from discriminant.data.sources import require_memory
@@ -48,6 +47,7 @@ from discriminant.optimize.row_loss import RowLoss
 from discriminant.optimize.working_set import ColumnProblem
 from discriminant.penalties.separable import separable_penalty
 from discriminant.protocols import Array, Certificate
+from discriminant.thresholds import SERIAL_VALUES
 
 
 @dataclass(frozen=True)
