@@ -103,8 +103,8 @@ ROADS = {
     ),
     "fewest errors": Road(lambda: MinimumErrorClassifier(seconds=0.2), ("Logistic", "ZeroOne")),
     "least risk": Road(lambda: MinimumRiskClassifier(LogisticRegression()), ("Logistic",)),
-    "support vectors, squared hinge": Road(lambda: LinearSVC(), (), ("dual_epoch",), storages=MEMORY),
-    "support vectors, hinge": Road(lambda: LinearSVC(loss="hinge"), (), ("hinge_step", "dual_epoch"), storages=MEMORY),
+    "support vectors, squared hinge": Road(lambda: LinearSVC(), (), ("dual_epochs",), storages=MEMORY),
+    "support vectors, hinge": Road(lambda: LinearSVC(loss="hinge"), (), ("hinge_step", "dual_epochs"), storages=MEMORY),
     "support vectors, Crammer and Singer": Road(
         lambda: LinearSVC(multi_class="crammer_singer"), (), ("machine_epoch",), storages=MEMORY, classes=3
     ),

@@ -26,30 +26,39 @@ from discriminant.protocols import Array
 SETTLED = 1e-14  # a row whose scores move by less is left alone
 
 
-def epoch(
-    X: Any, y: Array, alpha: Array, U: Array, D: Array, Q: Array, w: Array, bias: float, shift: float, order: Array
-) -> float:
-    """One pass over rows in this order; changes alpha and w, and returns the largest violation of optimality.
+def epochs(
+    X: Any, y: Array, alpha: Array, U: Array, D: Array, Q: Array, w: Array, bias: float, shift: float, order: Array,
+    times: int,
+) -> tuple[Array, int]:  # fmt: skip
+    """Passes over rows in this order; changes alpha, w and order, and returns the rows that are left and the visits.
 
-    Q is the second derivative in each α: ‖x‖² + bias² + D.
+    Rows at a bound that their slope holds there by more than the largest violation of the pass before are left out
+    (shrinking).  Q is the second derivative in each α: ‖x‖² + bias² + D.
     """
     kernels = compiled.load()
     if kernels is not None:
-        return float(kernels.dual_epoch(X, is_sparse(X), y, alpha, U, D, Q, w, bias, shift, order))
-    worst = 0.0
-    for i in order:
-        where, x = row_entries(X, i)
-        g = y[i] * (shift + bias * w[-1] + x @ w[:-1][where]) - 1.0 + D[i] * alpha[i]
-        p = min(g, 0.0) if alpha[i] <= 0.0 else max(g, 0.0) if alpha[i] >= U[i] else g
-        if p == 0.0 or Q[i] <= 0.0:
-            continue
-        worst = max(worst, abs(p))
-        new = min(max(alpha[i] - g / Q[i], 0.0), U[i])
-        step = (new - alpha[i]) * y[i]
-        alpha[i] = new
-        add_at(w[:-1], where, step * x)
-        w[-1] += step * bias
-    return float(worst)
+        left, visits = kernels.dual_epochs(X, is_sparse(X), y, alpha, U, D, Q, w, bias, shift, order, times)
+        return order[:left], visits
+    worst, visits = np.inf, 0
+    for _ in range(times):
+        visits, limit, worst, rest = visits + len(order), worst, 0.0, []
+        for i in order:
+            where, x = row_entries(X, i)
+            g = y[i] * (shift + bias * w[-1] + x @ w[:-1][where]) - 1.0 + D[i] * alpha[i]
+            p = min(g, 0.0) if alpha[i] <= 0.0 else max(g, 0.0) if alpha[i] >= U[i] else g
+            if p == 0.0 and abs(g) > limit:
+                continue
+            rest.append(i)
+            if p == 0.0 or Q[i] <= 0.0:
+                continue
+            worst = max(worst, abs(p))
+            new = min(max(alpha[i] - g / Q[i], 0.0), U[i])
+            step = (new - alpha[i]) * y[i]
+            alpha[i] = new
+            add_at(w[:-1], where, step * x)
+            w[-1] += step * bias
+        order = np.array(rest, dtype=np.int64)
+    return order, visits
 
 
 def machine_epoch(X: Any, codes: Array, alpha: Array, c: Array, Q: Array, W: Array, bias: float, order: Array) -> float:

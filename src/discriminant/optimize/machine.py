@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from discriminant.arrays import as_dense
+from discriminant.data.rows import as_design
 from discriminant.optimize.interior_point import Program, Step, interior_point, reduced, scaled_solver
 from discriminant.optimize.margins import Best
 from discriminant.optimize.progress import stepped
@@ -122,10 +123,7 @@ def descend_machine(
     n, d = X.shape
     if isinstance(X, np.ndarray):
         X = np.ascontiguousarray(X)
-        squares = np.einsum("ij,ij->i", X, X)
-    else:
-        squares = np.asarray(X.multiply(X).sum(axis=1)).ravel()
-    Q = squares + bias**2
+    Q = as_design(X).squared_norms() + bias**2
     alpha, W = np.zeros((n, n_classes)), np.zeros((d + 1, n_classes))
     rng, codes = np.random.default_rng(seed), codes.astype(np.int64)
     fit = MachineFit(W, np.inf, np.inf, 0)

@@ -17,6 +17,7 @@ from typing import Any, cast
 import numpy as np
 
 from discriminant.arrays import is_sparse
+from discriminant.data.rows import as_design
 from discriminant.kernels import compiled
 from discriminant.optimize.choose import Choice
 from discriminant.optimize.interior_point import Program, Step, interior_point, reduced, scaled_solver
@@ -41,8 +42,8 @@ MOST_INTERIOR = 120
 MOST_COLUMNS = 1_200
 GRAM_ROWS = 4_096
 DUAL = "dual coordinate descent"
-CHECK_EVERY = 4  # epochs of the dual between looks at the gap, up to five times so many where few rows move
-CHECK_ROWS = 300  # a look's calls cost as much as an epoch of so many rows
+CHECK_EVERY = 4  # epochs of the dual between gaps, up to five times so many where few rows move
+CHECK_ROWS = 300  # the calls of a gap cost as much as an epoch of so many rows
 LEAST_SHARE = 0.1  # of the visits that exact steps are worth, before gaps say whether the dual will need more
 
 
@@ -375,14 +376,15 @@ def dual_descent(
 ) -> MarginFit:
     """One row at a time, for at most so many epochs and visits of rows, and while the gaps promise to do with these.
 
-    Between looks at the gap rows are left out whose α is at a bound and whose slope holds it there.  A free intercept
-    is found by proximal steps: what is penalised is only its change since the last look.
+    Rows are left out whose α is at a bound and whose slope holds it there, all of which are asked again with each gap:
+    the first after one epoch, which is all that weak costs need.  A free intercept is found by proximal steps: what is
+    penalised is only its change since the last gap.
     """
     from discriminant.kernels import dual
 
     X: Any = problem.X if problem.sparse else np.ascontiguousarray(problem.X)
     n, c, y = problem.n, problem.c, problem.y
-    squares = np.asarray(X.multiply(X).sum(axis=1)).ravel() if problem.sparse else np.einsum("ij,ij->i", X, X)
+    squares = as_design(X).squared_norms()
     U = np.full(n, np.inf) if problem.squared else c
     D = 1 / (2 * c) if problem.squared else np.zeros(n)
     free = problem.free and problem.bias > 0
@@ -391,9 +393,9 @@ def dual_descent(
     alpha, w, rng, active = np.zeros(n), np.zeros(problem.d + 1), np.random.default_rng(seed), np.arange(n)
     shift, epochs, visited, best = 0.0, 0, 0.0, None
     while epochs < most:
-        times = min(max(CHECK_EVERY * n // len(active), CHECK_EVERY), 5 * CHECK_EVERY, most - epochs)
-        dual.epoch(X, y, alpha, U, D, Q, w, bias, shift, np.tile(rng.permutation(active), times))
-        epochs, visited = epochs + times, visited + times * len(active) + 2 * n
+        times = min(max(CHECK_EVERY * n // len(active), CHECK_EVERY), 5 * CHECK_EVERY, max(epochs, 1), most - epochs)
+        _, made = dual.epochs(X, y, alpha, U, D, Q, w, bias, shift, rng.permutation(active), times)
+        epochs, visited = epochs + times, visited + made + n
         v = w.copy()
         if free:
             shift += bias * w[-1]
@@ -406,7 +408,7 @@ def dual_descent(
         best = fit if best is None or fit.gap < best.gap else best
         if stepped(v) or fit.gap <= tol * fit.objective:
             return fit
-        if visited > LEAST_SHARE * visits:
+        if epochs >= CHECK_EVERY and visited > LEAST_SHARE * visits:
             digits = max(-np.log(best.gap / best.objective), 1e-3)  # so far; there will be about as many an epoch
             if -visited * np.log(max(tol, 1e-16)) / digits > visits:
                 break

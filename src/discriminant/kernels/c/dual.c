@@ -5,6 +5,7 @@
 
 #include "rows.h"
 
+#define AHEAD 2       /* rows: the order is random, and no processor foresees it */
 #define SETTLED 1e-14 /* a row whose scores move by less is left alone */
 
 typedef struct {
@@ -16,20 +17,23 @@ typedef struct {
     double *slope, *beta, *knots; /* (classes,) each, of the K-class machine */
 } Descent;
 
-/* One pass over rows in the order given; returns the largest violation of the optimality conditions. */
-INLINE double epoch(const Descent *s, const int storage)
+/* One pass over rows in the order given.  Rows at a bound that their slope holds there by more than `limit`, the largest
+   violation of the pass before, are dropped from the order (shrinking).  Returns the largest violation. */
+INLINE double epoch(Descent *s, const int storage, int64_t *order, const double limit)
 {
     const Py_ssize_t d = s->rows.d;
     double *w = s->w, worst = 0.0;
+    Py_ssize_t kept = 0;
     for (Py_ssize_t visit = 0; visit < s->visits; visit++) {
-        const Py_ssize_t i = (Py_ssize_t)s->order[visit];
+        const Py_ssize_t i = (Py_ssize_t)order[visit];
+        if (visit + AHEAD < s->visits) prefetch(row_at(&s->rows, storage, (Py_ssize_t)order[visit + AHEAD]), storage);
         const Row x = row_at(&s->rows, storage, i);
         const double y = s->y[i], old = s->alpha[i], upper = s->upper[i];
         const double z = s->shift + s->bias * w[d] + dot(x, storage, w);
         const double slope = y * z - 1.0 + s->diagonal[i] * old;
-        double violation = slope;
-        if (old <= 0.0) violation = slope < 0.0 ? slope : 0.0;
-        else if (old >= upper) violation = slope > 0.0 ? slope : 0.0;
+        const double violation = old <= 0.0 ? fmin(slope, 0.0) : old >= upper ? fmax(slope, 0.0) : slope;
+        if (violation == 0.0 && fabs(slope) > limit) continue;
+        order[kept++] = i;
         if (violation == 0.0 || s->curvature[i] <= 0.0) continue;
         worst = fmax(worst, fabs(violation));
         const double aim = old - slope / s->curvature[i];
@@ -39,6 +43,7 @@ INLINE double epoch(const Descent *s, const int storage)
         add(x, storage, w, step);
         w[d] += step * s->bias;
     }
+    s->visits = kept;
     return worst;
 }
 
@@ -119,23 +124,17 @@ INLINE double machine_epoch(const Descent *s, const int storage)
     return worst;
 }
 
-static double descend(const Descent *s)
-{
-    double worst = 0.0;
-    if (s->codes) { AT_STORAGE(&s->rows, worst = machine_epoch(s, STORAGE)); }
-    else { AT_STORAGE(&s->rows, worst = epoch(s, STORAGE)); }
-    return worst;
-}
-
-/* dual_epoch(X, sparse, y, alpha, upper, diagonal, curvature, w, bias, shift, order) */
-PyObject *kernel_dual_epoch(PyObject *self, PyObject *args)
+/* dual_epochs(X, sparse, y, alpha, upper, diagonal, curvature, w, bias, shift, order, times): the rows of `order` that are
+   left, and the visits made. */
+PyObject *kernel_dual_epochs(PyObject *self, PyObject *args)
 {
     (void)self;
     PyObject *X, *y, *alpha, *upper, *diagonal, *curvature, *w, *order;
     int sparse;
+    Py_ssize_t times, visited = 0;
     Descent s = {0};
-    if (!PyArg_ParseTuple(args, "OpOOOOOOddO", &X, &sparse, &y, &alpha, &upper, &diagonal, &curvature, &w, &s.bias,
-                          &s.shift, &order))
+    if (!PyArg_ParseTuple(args, "OpOOOOOOddOn", &X, &sparse, &y, &alpha, &upper, &diagonal, &curvature, &w, &s.bias,
+                          &s.shift, &order, &times))
         return NULL;
     Buffers held = {0};
     s.rows = rows_in(&held, X, sparse);
@@ -145,19 +144,22 @@ PyObject *kernel_dual_epoch(PyObject *self, PyObject *args)
     if (sparse) s.rows.d = length_of(weights) - 1;
     s.visits = length_of(places);
     s.w = float64_out(&held, w, "w", s.rows.d + 1);
-    s.order = int64_in(&held, order, "order", s.visits);
+    int64_t *rest = int64_out(&held, order, "order", s.visits);
     s.y = float64_in(&held, y, "y", s.rows.n);
     s.alpha = float64_out(&held, alpha, "alpha", s.rows.n);
     s.upper = float64_in(&held, upper, "upper", s.rows.n);
     s.diagonal = float64_in(&held, diagonal, "diagonal", s.rows.n);
     s.curvature = float64_in(&held, curvature, "curvature", s.rows.n);
     if (held.failed) return release(&held);
-    double worst;
+    double worst = INFINITY;
     Py_BEGIN_ALLOW_THREADS
-    worst = descend(&s);
+    for (Py_ssize_t k = 0; k < times && s.visits; k++) {
+        visited += s.visits;
+        AT_STORAGE(&s.rows, worst = epoch(&s, STORAGE, rest, worst));
+    }
     Py_END_ALLOW_THREADS
     release(&held);
-    return PyFloat_FromDouble(worst);
+    return Py_BuildValue("nn", s.visits, visited);
 }
 
 /* machine_epoch(X, sparse, codes, alpha, cost, curvature, W, bias, order) */
@@ -197,7 +199,7 @@ PyObject *kernel_machine_epoch(PyObject *self, PyObject *args)
     s.knots = s.beta + s.classes;
     double worst;
     Py_BEGIN_ALLOW_THREADS
-    worst = descend(&s);
+    AT_STORAGE(&s.rows, worst = machine_epoch(&s, STORAGE));
     Py_END_ALLOW_THREADS
     PyMem_Free(s.slope);
     release(&held);

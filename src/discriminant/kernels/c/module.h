@@ -16,7 +16,7 @@
     KERNEL(cholesky_solve, "Solutions with such a triangle.") \
     KERNEL(cholesky_trace, "The trace of the inverse.") \
     KERNEL(descend, "Coordinate descent on a quadratic model; see discriminant.kernels.coordinate.") \
-    KERNEL(dual_epoch, "One pass of dual coordinate descent, two classes; see discriminant.kernels.dual.") \
+    KERNEL(dual_epochs, "Passes of dual coordinate descent, two classes; see discriminant.kernels.dual.") \
     KERNEL(evaluate, "J and its derivatives over some rows: see evaluate.c.") \
     KERNEL(hinge_step, "A step of the interior point method of a support vector machine; see hinge.c.") \
     KERNEL(longest_row, "The greatest of the scaled rows' squared lengths: see evaluate.c.") \

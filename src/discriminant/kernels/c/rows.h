@@ -112,6 +112,15 @@ INLINE void add(Row x, const int storage, double *w, double amount)
     for (Py_ssize_t p = 0; p < x.count; p++) w[p] += amount * value_at(x, storage, p);
 }
 
+/* Ask for a row that comes soon. */
+INLINE void prefetch(Row x, const int storage)
+{
+    const Py_ssize_t size = storage & SINGLE ? 4 : 8, place = storage & WIDE ? 8 : 4;
+    for (Py_ssize_t p = 0; p < x.count * size; p += 64) __builtin_prefetch((const char *)x.values + p);
+    if (!(storage & SPARSE)) return;
+    for (Py_ssize_t p = 0; p < x.count * place; p += 64) __builtin_prefetch((const char *)x.places + p);
+}
+
 /* The rows of a C-contiguous array (n, d), or of a CSR matrix of d columns. */
 static inline Rows rows_in(Buffers *held, PyObject *X, int sparse)
 {
