@@ -38,16 +38,17 @@ typedef struct {
     int64_t *asked;
     /* the point */
     double strength, b, value, J, bound, proved, gap, moved; /* bound: on the working set; proved: over all columns */
+    double strength_before, b_before, *a_before; /* of the λ before: a_before by feature (d) */
     double *z, *v, *h, *dual, *zt, *vt, *ht, *e, *sv, *scratch; /* (n) */
     /* the working set: groups, coordinates one group after the other, columns */
     long k, m, steps, known; /* known: of how many columns R has the slopes at this point */
     long *group, *first, *feature;
     char *inside;
     Columns X;
-    double *x_own;
+    double *x_own, *x_held; /* x_held: where there is room for all of them, for dense values */
     int32_t *row_own;
     int64_t *start_own;
-    long room;
+    long room, most; /* columns that x_own has room for, and that were in it at most */
     double *a, *g, *to, *R, *R_dual, *low, *up, *delta, *change, *B, *way, *slope, *work, *strip; /* by coordinate */
     double *L1, *L2; /* by group at λ */
     long *support;
@@ -59,7 +60,7 @@ typedef struct {
     int smooth, several, wide, matrix, held, stale; /* whether no group has a kink; whether there are many λ; whether a group has no exact step; whether M is worth its price; whether it is at hand; whether it is to be formed anew */
     int growing; /* whether columns are missing that matter more than what M is of: one step a look */
     /* passes over all columns */
-    double *seen_v[PASSES], *seen_R[PASSES], *near_R, passes;
+    double *seen_v[PASSES], *seen_R[PASSES], *near_R, *own_norms, passes;
     long seen;
     Pair *pairs;
 } Path;

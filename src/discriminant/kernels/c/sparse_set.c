@@ -54,8 +54,8 @@ void sparse_enter(Path *f, long count)
         f->X = (Columns){f->x_own, f->row_own, f->start_own, f->n};
         return;
     }
-    long room = f->room; /* for all where they are held: what is not written to takes no memory */
-    if (f->m > room) room = !f->asked || 3 * f->m / 2 > f->d ? f->d : 3 * f->m / 2;
+    long room = f->m <= f->room ? f->room : 3 * f->m / 2 < f->d ? 3 * f->m / 2 : f->d;
+    f->most = f->m > f->most ? f->m : f->most;
     if (grow(f, (void **)&f->x_own, f->room * f->n, room * f->n, sizeof(double))) return;
     f->room = room;
     f->X = (Columns){f->x_own, NULL, NULL, f->n};
