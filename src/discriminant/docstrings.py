@@ -166,6 +166,8 @@ average : bool
     Return the average of the weights over all samples.
 basis : None, str, callable or transformer
     φ(x) in place of x: "quadratic", "rbf:50", a basis of ``discriminant.bases``, a transformer of scikit-learn.
+bounds : tuple (lower, upper) or None
+    Bounds of the weights, numbers or arrays of shape (d,) with lower ≤ 0 ≤ upper, such as (0, inf).
 callback : callable or None
     Called with each ``Step``; stops the run by returning True.
 class_weight : dict, "balanced" or None
@@ -185,13 +187,21 @@ dual : bool
 early_stopping : bool
     End when held-out rows have not got better for ``n_iter_no_change`` epochs.
 fit_intercept : bool
-    Whether there is an intercept; False: hyperplanes through the origin.
+    Whether there is an intercept, which is never penalised; False: hyperplanes through the origin.
+form : {"full", "diagonal", "spherical"}
+    What is assumed of the covariance; diagonal: columns independent within the classes.
+grouped : bool
+    With an L1 penalty and more than two classes: a feature enters for all classes or for none.
+groups : tuple of tuples of int or None
+    With an L1 penalty: features that enter together, √|g| ‖w_g‖ in place of ‖w‖₁.
 intercept_init : array-like of shape (q,) or None
     The intercepts to begin with.
 intercept_scaling : float
     Accepted and without effect: the intercept is never penalised.
 level : float
     Of the intervals.
+max_iter : int
+    Accepted and without effect: there is no limit.
 margin : array-like of shape (n,) or None
     b_n > 0, a margin for each row; None: those of the classes.
 mode : {"single-sample", "batch"}
@@ -207,7 +217,7 @@ optimizer : str or optimizer
 penalty_factors : array-like of shape (d,) or None
     Factors on the penalty of each feature; 0: not penalised.
 priors : array-like of shape (K,), mapping or None
-    Class priors to decide under; None: those of the fit.
+    Class priors; None: in a fit the class frequencies, in a prediction those of the fit.
 random_state : int, Generator, RandomState or None
     Seed of what is drawn at random.
 reference : array-like of shape (d̂,) or None
@@ -221,8 +231,10 @@ shuffle : bool
     A new order in each epoch; False: cyclic, as in the textbooks.
 start : None, "random" or array-like of shape (1 + d̂, q)
     Where descent begins: zeros; uniform in (−0.01, 0.01), as in Alpaydin's figures 10.6 and 10.8; or these weights.
-summary : Summary
-    What ``summary`` of this model returned.
+summary : Summary or None
+    What ``summary`` of this model returned, whose covariance is used; None: the default table.
+tol : float or None
+    Directions in which the standardised data's singular value is below it are dropped; None: below rounding.
 trace : bool
     Keep the weights and errors of every step in ``history_``.
 validation_fraction : float
@@ -232,13 +244,13 @@ verbose : int
 warm_start : bool
     Start from the previous solution.
 certificate_ : Certificate
-    What is proved of the fit: objective, lower bound, gap, and a status sentence.
+    What is proved of the fit: objective, lower bound, gap, and a status sentence; of a closed form what rounding left.
 classes_ : ndarray of shape (K,)
     The labels, sorted.
 coding_ : ClassCoding
     The coding as it was used.
 coef_ : ndarray of shape (q, d̂)
-    The weights: a row for each output (one for two classes), a column for each feature of φ.
+    The weights: a row for each output (one for two classes, else usually K), a column for each feature of φ.
 corrections_ : ndarray of shape (q,)
     How often each output was corrected.
 criterion_ : Pointwise
@@ -260,7 +272,7 @@ moments_ : ClassMoments
 n_features_in_ : int
     d, the columns of X.
 n_iter_ : int
-    Iterations of the optimizer; 1 where the fit is a closed form.
+    Iterations of the optimizer: epochs where it goes sample by sample; 1 where the fit is a closed form.
 priors_ : ndarray of shape (K,)
     The class priors.
 t_ : int

@@ -45,13 +45,10 @@ class Adaline(AdalineParameters, SequentialClassifier):
 
     Attributes
     ----------
-    coef_, intercept_, classes_
-    n_iter_ : int
-        Epochs; in batch mode, steps.
-    corrections_, discriminant_
+    coef_, intercept_, classes_, n_iter_, corrections_, discriminant_
     certificate_ : Certificate
         ``gap`` is the distance of J from its least-squares minimum, where that is cheap to know.
-    history_, coding_, criterion_, n_features_in_, feature_names_in_, t_
+    history_, coding_, criterion_, t_
 
     See Also
     --------

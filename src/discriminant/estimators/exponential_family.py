@@ -29,10 +29,6 @@ class ExponentialFamilyClassifier(ExponentialFamilyParameters, GenerativeClassif
     smoothing : float, default=1.0
         Rows added in thought: so many ones and as many zeros in each Bernoulli column, so many counts in each
         multinomial one, so many rows at the mean of all in Poisson and exponential ones.  0: maximum likelihood.
-    priors : array-like of shape (K,), mapping or None, default=None
-        Class priors; None: the class frequencies.  Also at prediction: ``predict_proba(X, priors=...)``.
-    basis : None, str, callable or transformer, default=None
-        φ(x) in place of x: a basis of ``discriminant.bases`` such as ``Step``, a transformer of scikit-learn.
 
     Attributes
     ----------
@@ -48,9 +44,7 @@ class ExponentialFamilyClassifier(ExponentialFamilyParameters, GenerativeClassif
     discriminant_
     moments_ : ClassSums
         Weights and sums of the classes: what ``partial_fit`` and ``merge`` add to.
-    certificate_ : Certificate
-        A closed form needs no iterations.
-    history_, n_iter_, n_features_in_, feature_names_in_
+    certificate_, history_, n_iter_
 
     See Also
     --------

@@ -55,8 +55,6 @@ class FisherDiscriminant(FisherParameters, ProjectingClassifier):
         Class priors; None: the class frequencies.  They weight S_B in the axes of three classes and more.
     n_components : int or None, default=None
         Number of axes, for ``transform`` and for the decision; None: min(K − 1, d), which is the most.
-    tol : float or None, default=None
-        Directions in which the standardised data's singular value is below it are dropped; None: below rounding.
 
     Attributes
     ----------
@@ -86,7 +84,7 @@ class FisherDiscriminant(FisherParameters, ProjectingClassifier):
     classes_, priors_, means_, xbar_, discriminant_, moments_
     certificate_ : Certificate
         J is minus the criterion, its least value minus the sum of all eigenvalues of S_W⁻¹ S_B.
-    history_, n_iter_, n_features_in_, feature_names_in_
+    history_, n_iter_
 
     See Also
     --------

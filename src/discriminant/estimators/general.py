@@ -31,7 +31,7 @@ class Discriminant(DiscriminantParameters, DiscriminativeClassifier):
 
     Attributes
     ----------
-    coef_, intercept_, classes_, n_iter_, n_features_in_, feature_names_in_, discriminant_, certificate_, history_
+    coef_, intercept_, classes_, n_iter_, discriminant_, certificate_, history_
     coding_, criterion_
 
     See Also

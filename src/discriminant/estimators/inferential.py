@@ -329,8 +329,6 @@ class Inferential(Uncertain, Deciding):
             The rows to average over; None: those of the fit, while they are still there.
         at : {"overall", "mean"}, default="overall"
             The mean of the effects of the rows (average marginal effects), or the effect at the mean row.
-        summary : Summary or None, default=None
-            A table of this fit whose covariance is used, such as a robust one; None: the default table.
 
         Returns
         -------
@@ -358,8 +356,6 @@ class Inferential(Uncertain, Deciding):
         ----------
         data : data frame or None, default=None
             The rows that they are about; None: those of the fit, while they are still there.
-        summary : Summary or None, default=None
-            A table of this fit whose covariance is used, such as a robust one; None: the default table.
 
         Returns
         -------
@@ -483,11 +479,6 @@ class Inferential(Uncertain, Deciding):
 
     def loo_score(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> float:
         """The leave-one-out accuracy on the training rows, by one Newton step each.
-
-        Parameters
-        ----------
-        offset : array-like of shape (n,) or (n, K), or None, default=None
-            Known parts of the scores, where ``fit`` had them.
 
         >>> round(LogisticRegression().fit(iris.X, iris.y).loo_score(iris.X, iris.y), 2)
         0.97

@@ -77,7 +77,7 @@ class LeastSquaresClassifier(LeastSquaresParameters, MomentClassifier):
     intercept_, coding_
     targets_ : ndarray of shape (K, q)
         The targets of the classes, margins included.
-    classes_, discriminant_, moments_, history_, n_iter_, n_features_in_, feature_names_in_
+    classes_, discriminant_, moments_, history_, n_iter_
 
     See Also
     --------

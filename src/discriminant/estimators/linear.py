@@ -51,27 +51,17 @@ class LinearDiscriminantAnalysis(LinearParameters, Uncertain, ProjectingClassifi
     shrinkage : float in [0, 1], "auto", "ledoit-wolf", "oas" or None, default=None
         (1 − s) Σ + s (tr Σ/d) I; "auto" and "ledoit-wolf" choose s by Ledoit and Wolf's formula, "oas" by Chen's,
         class by class on standardised columns.
-    priors : array-like of shape (K,), mapping or None, default=None
-        Class priors; None: the class frequencies.  Also at prediction: ``predict_proba(X, priors=...)``.
     n_components : int or None, default=None
         Axes of ``transform``; None: min(K − 1, d), which is the most.
     store_covariance : bool, default=False
         Keep ``covariance_`` with solver "auto" and "svd" too.
-    tol : float or None, default=None
-        Directions in which the standardised data's singular value is below it are dropped; None: below rounding.
     covariance : {"maximum-likelihood", "ml", "unbiased", "robust"}, default="maximum-likelihood"
         Divide the scatter by N or by N − K; or the minimum covariance determinant of the within-class residuals, with
         robust means (fast MCD).
-    form : {"full", "diagonal", "spherical"}, default="full"
-        What is assumed of Σ; diagonal: columns independent within the classes.
 
     Attributes
     ----------
-    coef_ : ndarray of shape (1, d) or (K, d)
-        The weights: one row for two classes, else one for each class.
-    intercept_ : ndarray of shape (1,) or (K,)
-        The intercepts.
-    classes_, priors_, means_, xbar_
+    coef_, intercept_, classes_, priors_, means_, xbar_
     scalings_ : ndarray of shape (d, m)
         The discriminant axes, with within-class variance 1 along each.
     explained_variance_ratio_
@@ -81,10 +71,7 @@ class LinearDiscriminantAnalysis(LinearParameters, Uncertain, ProjectingClassifi
         The axes with the between-class variance along each.
     rank_ : int
         The directions that were kept.
-    discriminant_, moments_
-    certificate_ : Certificate
-        A closed form needs no iterations; the residual of the whitening is given.
-    history_, n_iter_, n_features_in_, feature_names_in_
+    discriminant_, moments_, certificate_, history_, n_iter_
 
     See Also
     --------

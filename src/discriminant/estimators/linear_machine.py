@@ -36,11 +36,7 @@ class LinearMachine(LinearMachineParameters, DiscriminativeClassifier):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (K, d̂)
-        The weights: a row for each class.
-    intercept_ : ndarray of shape (K,)
-        The intercept of each class.
-    classes_, n_iter_, discriminant_, certificate_, history_, coding_, criterion_, n_features_in_, feature_names_in_
+    coef_, intercept_, classes_, n_iter_, discriminant_, certificate_, history_, coding_, criterion_
 
     See Also
     --------

@@ -32,7 +32,7 @@ class LinearProgrammingClassifier(LinearProgrammingParameters, DiscriminativeCla
     coef_, intercept_, classes_, n_iter_, discriminant_
     certificate_ : Certificate
         The minimum, proved by the program's dual, and whether the classes are separable.
-    history_, coding_, criterion_, n_features_in_, feature_names_in_
+    history_, coding_, criterion_
 
     See Also
     --------

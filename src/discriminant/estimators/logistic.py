@@ -84,15 +84,11 @@ class LogisticRegression(LogisticParameters, SparseCoefficients, PriorsAtPredict
         0: ridge, 1: L1 (weights of exactly zero), between: elastic net, (l1_ratio ‖w‖₁ + ½(1 − l1_ratio)‖w‖²)/C.
     tol : float, default=1e-08
         The fit ends when J is proved to be within tol·|J| of its minimum; small problems are solved to the last digits.
-    fit_intercept : bool, default=True
-        Whether there is an intercept; it is never penalised.
     random_state : int, RandomState or None, default=None
         Accepted and without effect: nothing is drawn at random that the answer depends on.
     solver : {"auto", "lbfgs", "liblinear", "newton-cd", "newton-cd-gram", "newton-cg", "newton-cholesky", "sag", \
               "saga"}, default="auto"
         scikit-learn's names are accepted; all give the one answer, by the method that ``plan`` shows.
-    max_iter : int, default=100
-        Accepted and without effect: there is no limit.
     optimizer : "auto", str or optimizer, default="auto"
         "auto": the table of ``discriminant.optimize.choose``.  Else the textbooks' way: that optimizer, from
         weights in (−0.01, 0.01), such as "gradient-descent", "newton" or ``GradientDescent(patience=10)``, which
@@ -100,12 +96,6 @@ class LogisticRegression(LogisticParameters, SparseCoefficients, PriorsAtPredict
     correct_priors : bool, default=False
         With class weights: move the intercepts back by the logarithms of the weights, so that the probabilities are
         those of the data and not of the weighted data (King & Zeng 2001).
-    bounds : tuple (lower, upper) or None, default=None
-        Bounds of the weights, numbers or arrays of shape (d,) with lower ≤ 0 ≤ upper, such as (0, inf).
-    groups : tuple of tuples of int or None, default=None
-        With l1_ratio > 0: features that enter together, √|g| ‖w_g‖ in place of ‖w‖₁.
-    grouped : bool, default=False
-        With l1_ratio > 0 and more than two classes: a feature enters for all classes or for none.
     coding : str or array-like of shape (K, q), default="auto"
         "auto", "softmax", "one-vs-rest", "one-vs-rest-k-1", "pairwise" or a matrix.  "auto" is the softmax.  The
         others fit each output by itself.
@@ -118,15 +108,10 @@ class LogisticRegression(LogisticParameters, SparseCoefficients, PriorsAtPredict
 
     Attributes
     ----------
-    certificate_
-    coef_ : ndarray of shape (1, d̂) or (K, d̂)
-        The weights: one row for two classes, else one for each class.
-    intercept_ : ndarray of shape (1,) or (K,)
-        The intercepts.
-    classes_
+    certificate_, coef_, intercept_, classes_
     n_iter_ : ndarray of shape (1,)
         Iterations.
-    n_features_in_, feature_names_in_, discriminant_, history_
+    discriminant_, history_
     coding_ : ClassCoding
         The coding, where outputs are fitted by themselves.
     criterion_ : Pointwise

@@ -20,7 +20,7 @@ from sklearn.utils._param_validation import Hidden, StrOptions
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 
 from discriminant.data import count_classes
-from discriminant.data.sources import Source, is_query, require_memory
+from discriminant.data.sources import Source, find_source, is_query, require_memory
 from discriminant.errors import DataError, ParameterError, as_numbers, warn
 from discriminant.estimators.inputs import all_or_nothing
 from discriminant.estimators.logistic import SHARED_CONSTRAINTS, LogisticRegression
@@ -84,8 +84,6 @@ class LogisticRegressionCV(LogisticCVParameters, LogisticRegression):
         The grid, or how many values from 1e-4 to 1e4.
     l1_ratios : None or array-like of floats in [0, 1], default=None
         None: ridge only, and the attributes without that dimension.
-    fit_intercept : bool, default=True
-        Whether there is an intercept; it is never penalised.
     cv : int, splitter, iterable or None, default=None
         Folds, as in scikit-learn; None: 5, stratified.
     penalty : deprecated
@@ -97,8 +95,6 @@ class LogisticRegressionCV(LogisticCVParameters, LogisticRegression):
         scikit-learn's names are accepted; all give the one answer.
     tol : float, default=1e-08
         Each fit ends when J is proved to be within tol·|J| of its minimum.
-    max_iter : int, default=100
-        Accepted and without effect: there is no limit.
     refit : bool, default=True
         Fit all rows with the choice; False: the mean of the folds' weights, each at its own best point.
     random_state : int, RandomState or None, default=None
@@ -126,11 +122,7 @@ class LogisticRegressionCV(LogisticCVParameters, LogisticRegression):
         The proved gap of every fold's fit.
     n_iter_ : ndarray of shape (1, n_folds, n_cs)
         Iterations of the fits of the folds.
-    coef_ : ndarray of shape (1, d) or (K, d)
-        The weights: one row for two classes, else one for each class.
-    intercept_ : ndarray of shape (1,) or (K,)
-        The intercepts.
-    classes_, priors_, n_features_in_, feature_names_in_, discriminant_, certificate_
+    coef_, intercept_, classes_, priors_, discriminant_, certificate_
     history_ : History
         Of the last fit, on all rows.
 
@@ -368,6 +360,8 @@ class LogisticRegressionCV(LogisticCVParameters, LogisticRegression):
         >>> round(model.fit(iris.X, iris.y).score(iris.X, iris.y), 2)
         -0.12
         """
+        if find_source(X) is not None:
+            return super().score(X, y, sample_weight)
         routed = self._route("score", sample_weight, score_params)
         scorer = get_scorer("accuracy") if self._scorer() is None else self._scorer()
         return float(scorer(self, X, y, **routed.scorer.score))

@@ -241,16 +241,8 @@ def logistic_path(
         The smallest λ over the largest; None: 1e-4 where rows are more than columns, else 1e-2.
     l1_ratio : float, default=1.0
         α in (0, 1].
-    bounds : tuple (lower, upper) or None, default=None
-        Bounds of the weights, numbers or arrays of shape (d,) with lower ≤ 0 ≤ upper.
-    groups : tuple of tuples of int or None, default=None
-        Features that enter together, √|g| ‖w_g‖ in place of ‖w‖₁.
-    grouped : bool, default=False
-        With more than two classes: a feature enters for all classes or for none.
     standardize : bool, default=False
         Penalise the weights of columns brought to spread one (glmnet's default).
-    fit_intercept : bool, default=True
-        Whether there is an intercept; it is never penalised.
     offset : array-like of shape (n,) or (n, K), or None, default=None
         Known parts of the scores, with weight one.
     relax : bool, default=False

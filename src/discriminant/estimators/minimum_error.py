@@ -45,7 +45,7 @@ class MinimumErrorClassifier(MinimumErrorParameters, DiscriminativeClassifier):
     coef_, intercept_, classes_, n_iter_, discriminant_
     certificate_ : Certificate
         ``bound`` is the proved share of errors; ``converged`` where it is met.
-    history_, coding_, criterion_, n_features_in_, feature_names_in_
+    history_, coding_, criterion_
 
     See Also
     --------

@@ -94,7 +94,6 @@ class MinimumRiskClassifier(Classifier, ClassifierMixin, MetaEstimatorMixin, Bas
         The priors of the training data, where ``priors`` is given.
     certificate_ : Certificate
         That of the classifier.
-    n_features_in_, feature_names_in_
 
     See Also
     --------

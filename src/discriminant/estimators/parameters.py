@@ -127,7 +127,7 @@ def parameters(**own: Any) -> Callable[[Class], Class]:
         for name in names:
             if name in vars(cls):
                 delattr(cls, name)
-        return documented(cls)
+        return documented(cls, "n_features_in_, feature_names_in_")
 
     return complete
 

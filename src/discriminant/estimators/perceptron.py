@@ -62,10 +62,7 @@ class Perceptron(PerceptronParameters, SequentialClassifier):
         Whether every sample lies strictly on its side.
     certificate_ : Certificate
         ``converged`` only where the samples are separated, and by their margin; else whether they can be.
-    coef_, intercept_, classes_
-    n_iter_ : int
-        Epochs; in batch mode, steps.
-    corrections_, discriminant_, history_, coding_, criterion_, n_features_in_, feature_names_in_, t_
+    coef_, intercept_, classes_, n_iter_, corrections_, discriminant_, history_, coding_, criterion_, t_
 
     See Also
     --------

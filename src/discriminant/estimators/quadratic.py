@@ -40,8 +40,6 @@ class QuadraticDiscriminantAnalysis(QuadraticParameters, GaussianClassifier):
         lacks a direction towards the pooled covariance, each with a warning that says so.
     shrinkage : float in [0, 1], "auto", "ledoit-wolf", "oas" or None, default=None
         (1 − γ) Σ_k + γ (tr Σ_k/d) I: Friedman's second parameter, or chosen from the data.
-    priors : array-like of shape (K,), mapping or None, default=None
-        Class priors; None: the class frequencies.  Also at prediction: ``predict_proba(X, priors=...)``.
     reg_param : float in [0, 1], default=0.0
         (1 − r) Σ_k + r I, in the units of X.
     store_covariance : bool, default=False
@@ -53,8 +51,6 @@ class QuadraticDiscriminantAnalysis(QuadraticParameters, GaussianClassifier):
         Friedman's first parameter: Σ_k(λ) = [(1−λ) S_k + λ S_W] / [(1−λ) N_k + λ N].
     covariance : {"maximum-likelihood", "ml", "unbiased", "robust"}, default="maximum-likelihood"
         Divide by N_k, by N_k − 1, or take each class's minimum covariance determinant and its robust mean.
-    form : {"full", "diagonal", "spherical"}, default="full"
-        What is assumed of Σ_k; diagonal: columns independent within the classes.
 
     Attributes
     ----------
@@ -65,10 +61,7 @@ class QuadraticDiscriminantAnalysis(QuadraticParameters, GaussianClassifier):
         The variances along the axes of each class, largest first.
     covariance_ : list of K ndarrays of shape (d, d)
         Σ_k, where ``store_covariance`` asks for them.
-    moments_
-    certificate_ : Certificate
-        A closed form needs no iterations; the residual of the whitening is given.
-    history_, n_iter_, n_features_in_, feature_names_in_
+    moments_, certificate_, history_, n_iter_
 
     See Also
     --------

@@ -48,8 +48,7 @@ class SigmoidRegressionClassifier(SigmoidParameters, DiscriminativeClassifier):
 
     Attributes
     ----------
-    coef_, intercept_, classes_, n_iter_, discriminant_, certificate_, history_, coding_, criterion_, n_features_in_
-    feature_names_in_
+    coef_, intercept_, classes_, n_iter_, discriminant_, certificate_, history_, coding_, criterion_
 
     See Also
     --------

@@ -61,7 +61,7 @@ class LinearSVC(SVCParameters, SparseCoefficients, Deciding):
     ----------
     certificate_ : Certificate
         What is proved; for one-against-rest the worst of the K.
-    coef_, intercept_, classes_, n_iter_, n_features_in_, feature_names_in_, discriminant_, history_
+    coef_, intercept_, classes_, n_iter_, discriminant_, history_
 
     See Also
     --------
