@@ -46,11 +46,11 @@ class Classifier(Inputs):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        for name in (*APPLIED, "score", "partial_fit"):
+        for name in (*APPLIED, "partial_fit"):
             own = vars(cls).get(name)
             if own is None or isinstance(own, property):
                 continue
-            wrap = {"score": _scored, "partial_fit": _learned}.get(name, _applied)
+            wrap = _learned if name == "partial_fit" else _applied
             if isinstance(own, Available):
                 own.fn = wrap(own.fn)
             else:
@@ -156,7 +156,8 @@ class Classifier(Inputs):
         """
         source = find_source(X)
         if source is not None:
-            return _score(self, source, y, sample_weight)
+            answer = Answer(type(self).predict, self)  # type: ignore[attr-defined]
+            return float(self._require_columns(source).score(answer, y, sample_weight))
         right = self._right(self.predict(X), y)  # type: ignore[attr-defined]
         return float(np.average(right, weights=check_weights(sample_weight, len(right))))
 
@@ -228,22 +229,6 @@ class Answer(RowFunction):
         model, name = None if more else self.estimator._model(), self.method.__name__
         found = answer_on_device(name, model, rows, piece)
         return rows.library.cast(found, "float64") if found is not None and name in self.estimator._wide else found
-
-
-def _scored(method: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(method)
-    def either(self: Any, X: Any, y: Any = None, *args: Any, **kwargs: Any) -> Any:
-        source = find_source(X)
-        if source is None:
-            return method(self, X, y, *args, **kwargs)
-        return _score(self, source, y, kwargs.get("sample_weight", args[0] if args else None))
-
-    return either
-
-
-def _score(self: Any, source: Source, y: Any, sample_weight: Any) -> float:
-    source = self._require_columns(source)
-    return float(source.score(Answer(type(self).predict, self), y, sample_weight))
 
 
 def _learned(method: Callable[..., Any]) -> Callable[..., Any]:
