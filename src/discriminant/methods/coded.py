@@ -47,10 +47,6 @@ class Codable(ABC):
         """Whether a basis, a coding or a decoder was asked for that the method's own solver does not know."""
         return is_coded(self)
 
-    def bare(self) -> Any:
-        """The same method without basis, coding and decoder."""
-        return dataclasses.replace(self, basis=None, coding="auto", decoder=None, reject_label=None)  # type: ignore[type-var]
-
 
 def is_coded(model: Any) -> bool:
     """``coded`` of a method, or of an estimator with its parameters."""
@@ -62,6 +58,7 @@ def is_coded(model: Any) -> bool:
 class Assignment:
     """Which two-class problems the rows are to be split into."""
 
+    method: Codable
     sample: Sample
     criterion: Pointwise
     coding: ClassCoding
@@ -71,6 +68,15 @@ class Assignment:
     def whole(self) -> bool:
         """Whether the method solves it as it is: two classes, or K together."""
         return self.coding.name in ("two-class", "softmax", "machine")
+
+    @property
+    def part(self) -> Any:
+        """The method that fits the rows as they are, or each output."""
+        method, own = self.method, {"class_weight": None}  # which the weights of the rows hold
+        if self.whole:
+            own = method.together if len(self.sample.classes) > 2 else {}
+        bare: dict[str, Any] = {"basis": None, "coding": "auto", "decoder": None, "reject_label": None}
+        return dataclasses.replace(method, **bare, **own)  # type: ignore[type-var]
 
     def all_rows(self) -> Sample:
         """The rows as they are, where they may be picked."""
@@ -98,7 +104,7 @@ def assign(method: Codable, sample: Sample) -> Assignment:
     weight = sample.weight
     if factors is not None and coding.name not in ("two-class", "softmax", "machine"):
         weight = factors[sample.codes] if weight is None else factors[sample.codes] * weight
-    return Assignment(sample, criterion, coding, weight)
+    return Assignment(method, sample, criterion, coding, weight)
 
 
 def _parts(method: Codable, K: int, counts: Array) -> tuple[Pointwise, ClassCoding]:
@@ -125,23 +131,21 @@ def _parts(method: Codable, K: int, counts: Array) -> tuple[Pointwise, ClassCodi
 def fit_coded(method: Codable, sample: Sample, offset: Any = None) -> Fit:
     """Fit with a basis or a coding."""
     task = assign(method, sample)
-    bare = method.bare()
+    part = task.part
     if task.whole:
-        bare = dataclasses.replace(bare, **method.together) if len(sample.classes) > 2 else bare
         with reading(None):
-            fits = [bare.fit(task.all_rows()) if offset is None else bare.fit(task.all_rows(), offset=offset)]
+            fits = [part.fit(task.all_rows()) if offset is None else part.fit(task.all_rows(), offset=offset)]
     else:
         if offset is not None:
             raise MismatchError(f"An offset belongs to classes, not to the outputs of coding={method.coding!r}.")
-        bare = dataclasses.replace(bare, class_weight=None)
         fits = []
         for j in range(task.coding.n_outputs):
             with reading(None), progress.task("output"):
-                fits.append(bare.fit(task.output(j)))
-    return _joined(method, task, fits)
+                fits.append(part.fit(task.output(j)))
+    return _joined(task, fits)
 
 
-def _joined(method: Codable, task: Assignment, fits: list[Fit]) -> Fit:
+def _joined(task: Assignment, fits: list[Fit]) -> Fit:
     schema: Schema = task.sample.schema
     A, center = _weights([fit.state["discriminant_"] for fit in fits])
     coding = None if task.whole else task.coding
@@ -157,7 +161,7 @@ def _joined(method: Codable, task: Assignment, fits: list[Fit]) -> Fit:
         "history_": fits[0].state.get("history_", History()) if len(fits) == 1 else History(),
     }  # fmt: skip
     notes: list[Note] = [note for fit in fits for note in fit.notes]
-    return Fit(method, discriminant, state, tuple(notes))
+    return Fit(task.method, discriminant, state, tuple(notes))
 
 
 def _weights(parts: list[LinearDiscriminant]) -> tuple[Array, Array | None]:
@@ -193,9 +197,8 @@ def _together(proofs: list[Certificate]) -> Certificate:
 
 def plan_coded(method: Codable, sample: Sample) -> Choice:
     """Which way the outputs would be fitted, and why."""
-    task, bare = assign(method, sample), method.bare()
+    task = assign(method, sample)
+    choice: Choice = task.part.plan(task.all_rows() if task.whole else task.output(0))
     if task.whole:
-        choice: Choice = bare.plan(task.all_rows())
         return choice
-    choice = dataclasses.replace(bare, class_weight=None).plan(task.output(0))
     return Choice(choice.method, f"{choice.why}; so for each of {task.coding.n_outputs} outputs")

@@ -17,9 +17,9 @@ import numpy as np
 from discriminant.codings import ClassCoding
 from discriminant.criteria import Logistic as LogisticCriterion
 from discriminant.criteria import Pointwise
-from discriminant.data import ArrayBlocks, as_rows, require_finite
+from discriminant.data import ArrayBlocks
 from discriminant.errors import DataError, counted
-from discriminant.methods.fit import Fit, Note, Sample, linear_state
+from discriminant.methods.fit import Fit, Note, Sample, linear_state, solved_certificate
 from discriminant.methods.least_squares import needed_coding
 from discriminant.methods.parts import class_weights, link_of, prepare_optimizer, starting_weights
 from discriminant.methods.units import in_units_of_X, own_units, scale_notes, weight_notes
@@ -145,7 +145,7 @@ class CriterionMethod(ABC):
     def solve(self, task: Task, start: Array) -> Solution:
         """argmin J."""
         if isinstance(task.optimizer, LinearProgram | MixedInteger):  # they have no sums in which a NaN would show
-            require_finite(task.objective.blocks.rows, estimator=self.estimator)
+            task.sample.require_finite(self.estimator)
         solution: Solution = task.optimizer.minimize(task.objective, start)
         return solution
 
@@ -155,11 +155,10 @@ class CriterionMethod(ABC):
         """The fit that a solution is."""
         solution = self.finish(task, start, solution)
         if self.went_wrong(solution):
-            given, names = task.sample.given or (task.sample.X, task.sample.schema.names)
-            require_finite(as_rows(given), names, estimator=self.estimator)
             if isinstance(task.optimizer, SingleSample):
+                task.sample.require_finite(self.estimator)
                 raise DataError(too_long(task.objective))
-            raise DataError("The scores overflow although X is finite: its values are too large. Rescale the columns.")
+            task.sample.refuse_overflow(self.estimator)
         status = false_minimum(task, solution) if solution.converged else ""
         if status:
             solution = replace(solution, status=status, converged=False)
@@ -209,20 +208,8 @@ class CriterionMethod(ABC):
 
     def certify_solution(self, task: Task, solution: Solution) -> Certificate:
         """What is proved of the end of the run."""
-        bound = float(solution.bound)
-        J = float(solution.objective)
         exact = solution.converged and isinstance(task.optimizer, LinearProgram | ClosedForm)
-        bound = J if exact else max(bound, 0.0)  # every criterion here is at least zero
-        return Certificate(
-            status=solution.status,
-            converged=bool(solution.converged),
-            objective=J,
-            bound=bound,
-            gap=J - bound,
-            gradient_norm=float(solution.gradient_norm),
-            passes=float(solution.passes),
-            notes=(str(task.choice), *solution.notes),
-        )
+        return solved_certificate(solution, str(task.choice), exact=exact)
 
     def discriminant(self, state: Mapping[str, Any]) -> LinearDiscriminant | None:
         """What decides; None where labels do not exclude each other, or pairs are coupled, which the estimator does."""

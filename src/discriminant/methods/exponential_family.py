@@ -14,7 +14,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from discriminant.arrays import is_sparse
-from discriminant.data import require_finite
 from discriminant.errors import DataError, ParameterError, capital, columns, names
 from discriminant.gaussian.exponential_family import FAMILIES, ClassSumKernel, ClassSums, Natural, in_support, natural
 from discriminant.methods.fit import Fit, Sample, Schema, linear_state
@@ -54,7 +53,7 @@ class ExponentialFamily(ExponentialFamilyParameters, MomentMethod[ClassSums]):
         kernel = ClassSumKernel(len(sample.classes), tuple(_groups(families).items()))
         found: ClassSums = sample.blocks.reduce(kernel)
         if found.outside or not np.isfinite(found.sums).all():
-            require_finite(sample.X, sample.schema.names, estimator=self.estimator)
+            sample.require_finite(self.estimator)
             _refuse_outside(sample, families)
             raise DataError("The sums of X overflow: values above 1e300. Rescale the columns.")
         return found

@@ -5,15 +5,15 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from discriminant.data import ArrayBlocks, encode_labels, make_blocks
+from discriminant.data import ArrayBlocks, as_rows, encode_labels, make_blocks, require_finite
 from discriminant.data.check import check_weights
 from discriminant.errors import DataError, DiscriminantWarning, ParameterError, names
 from discriminant.model import LinearDiscriminant
-from discriminant.protocols import Array, Certificate
+from discriminant.protocols import Array, Certificate, Solution
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,17 @@ class Sample:
     def total(self) -> float:
         """The weight of all rows."""
         return float(self.blocks.n_rows if self.weight is None else self.weight.sum())
+
+    def require_finite(self, estimator: str) -> None:
+        """Refuse NaN and infinity, by the column as the user knows it; of φ(x) where x itself is finite."""
+        if self.given is not None:
+            require_finite(as_rows(self.given[0]), self.given[1], estimator=estimator)
+        require_finite(self.X, self.schema.names, estimator=estimator)
+
+    def refuse_overflow(self, estimator: str) -> NoReturn:
+        """Say why weights or scores are not finite."""
+        self.require_finite(estimator)
+        raise DataError("The scores overflow although X is finite: its values are too large. Rescale the columns.")
 
 
 class Note(NamedTuple):
@@ -148,6 +159,16 @@ def require_two(classes: Array) -> None:
         raise DataError(
             f"y holds one class only ({names(list(classes))}); a discriminant needs at least two classes to tell apart."
         )
+
+
+def solved_certificate(solution: Solution, why: str, *, exact: bool = False) -> Certificate:
+    """What is proved of the end of a run: no criterion is below zero, and an exact end is the minimum."""
+    J = float(solution.objective)
+    bound = J if exact else max(float(solution.bound), 0.0)
+    return Certificate(
+        solution.status, bool(solution.converged), J, bound, J - bound, float(solution.gradient_norm),
+        float(solution.passes), notes=(why, *solution.notes),
+    )  # fmt: skip
 
 
 def linear_state(model: LinearDiscriminant, schema: Schema, **more: Array) -> dict[str, Any]:

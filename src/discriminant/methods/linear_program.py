@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from discriminant.criteria import Hinge
-from discriminant.data import ArrayBlocks, DenseRows, require_finite
+from discriminant.data import ArrayBlocks, DenseRows
 from discriminant.inference.separability import Separability
 from discriminant.methods.criterion import CriterionMethod, Parts, Task
 from discriminant.methods.parameters import CodedParameters, method, parameter_list
@@ -56,7 +56,7 @@ class LinearProgramming(LinearProgrammingParameters, CriterionMethod):
     def solve(self, task: Task, start: Array) -> Solution:
         """The program outright where it is small; else first the question whether no slack is needed at all."""
         objective = task.objective
-        require_finite(objective.blocks.rows, estimator=self.estimator)
+        task.sample.require_finite(self.estimator)
         rivals = objective.n_outputs - 1 if objective.criterion.coupled else 1
         if objective.penalty is None and objective.blocks.n_rows * objective.n_parameters * rivals > WHOLE:
             found = separating_weights(task)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from discriminant.data import ArrayBlocks, require_finite
+from discriminant.data import ArrayBlocks
 from discriminant.data.check import require_few_classes
 from discriminant.data.sources import require_memory
 from discriminant.errors import (
@@ -28,7 +28,7 @@ from discriminant.errors import (
     counted,
 )
 from discriminant.methods.coded import Codable, assign, fit_coded, plan_coded
-from discriminant.methods.fit import Fit, Note, Sample, Schema, editable_state
+from discriminant.methods.fit import Fit, Note, Sample, Schema, editable_state, solved_certificate
 from discriminant.methods.parameters import method, parameter_list
 from discriminant.methods.parts import class_weights, prepare_optimizer, require_known_weights, starting_weights
 from discriminant.model import LinearDiscriminant
@@ -234,7 +234,7 @@ class Logistic(LogisticParameters, Codable):
             return self._by_name(sample, objective, strength, start, shift, notes)
         if self.is_sparse(strength):
             require_memory(objective.blocks, "A penalty with a kink, or bounds on the weights,")
-            require_finite(objective.blocks.rows, sample.schema.names, estimator=self.estimator)
+            sample.require_finite(self.estimator)
             from discriminant.optimize.path import solve_sparse
 
             level = 0.0 if np.isinf(strength.C) else 1.0 / (strength.C * objective.total)
@@ -300,8 +300,7 @@ class Logistic(LogisticParameters, Codable):
 
     def _require_finite(self, sample: Sample, weights: Array, objective: float) -> None:
         if not (np.isfinite(weights).all() and np.isfinite(objective)):
-            require_finite(sample.X, sample.schema.names, estimator=self.estimator)
-            raise DataError("The scores overflow although X is finite: its values are too large. Rescale the columns.")
+            sample.refuse_overflow(self.estimator)
 
     def _found(
         self, sample: Sample, objective: PointwiseObjective, fit: Minimum, shift: Array | float, notes: list[Note]
@@ -354,13 +353,9 @@ class Logistic(LogisticParameters, Codable):
             solution: Solution = optimizer.minimize(objective, first)
         self._require_finite(sample, solution.weights, solution.objective)
         A = _shifted(solution.weights, shift)
-        J = float(solution.objective)
-        certificate = Certificate(
-            solution.status, bool(solution.converged), J, 0.0, J, float(solution.gradient_norm),
-            float(solution.passes), notes=(str(choice), *solution.notes),
-        )  # fmt: skip
         state = weights_state(A, None, sample.schema) | {
-            "n_iter_": np.array([max(solution.iterations, 1)], dtype=np.int32), "certificate_": certificate,
+            "n_iter_": np.array([max(solution.iterations, 1)], dtype=np.int32),
+            "certificate_": solved_certificate(solution, str(choice)),
             "history_": solution.history if solution.history is not None else History(),
         }  # fmt: skip
         if not solution.converged:
@@ -374,7 +369,7 @@ class Logistic(LogisticParameters, Codable):
         if not self.fit_intercept or self.class_weight is not None:
             raise ParameterError(f"penalty={self.penalty!r} is for fits with an intercept and without class_weight.")
         require_memory(sample.blocks, f"penalty={self.penalty!r}")
-        require_finite(sample.blocks.rows, sample.schema.names, estimator=self.estimator)
+        sample.require_finite(self.estimator)
         K = len(sample.classes)
         if self.penalty == "jeffreys":
             model, theta, found = firth(sample.blocks, K)
@@ -436,7 +431,7 @@ class Logistic(LogisticParameters, Codable):
         )
         posterior = before.learn(objective)
         # A step that meets NaN is not taken, so that the weights do not show it: the rows themselves are looked at.
-        require_finite(blocks.rows, sample.schema.names, estimator=self.estimator)
+        sample.require_finite(self.estimator)
         A = posterior.mean - (posterior.mean.mean(axis=1, keepdims=True) if posterior.mean.shape[1] > 1 else 0.0)
         status = f"Learned {posterior.rows} rows in parts: earlier ones are remembered to second order."
         state = weights_state(A, None, sample.schema) | {

@@ -16,7 +16,7 @@ import numpy as np
 
 from discriminant.codings import make_coding
 from discriminant.criteria import Kesler, Logistic, Softmax, ZeroOne
-from discriminant.data import ArrayBlocks, require_finite
+from discriminant.data import ArrayBlocks
 from discriminant.data.sources import require_memory
 from discriminant.inference.least_errors import LeastErrors, least_errors
 from discriminant.methods.criterion import CriterionMethod, Parts, Task
@@ -82,7 +82,7 @@ class MinimumError(MinimumErrorParameters, CriterionMethod):
 
     def solve(self, task: Task, start: Array) -> Solution:
         objective = task.objective
-        require_finite(objective.blocks.rows, estimator=self.estimator)
+        task.sample.require_finite(self.estimator)
         first = self._least(task, rounds=1)
         if first.proved and first.weights is not None:  # separable: nothing to search for
             return self._exact(task, first, None)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
-from discriminant.data import held_blas, require_finite
+from discriminant.data import held_blas
 from discriminant.decision.priors import check_priors
 from discriminant.errors import CollinearityWarning, DataError, capital, classes_are, columns, counted
 from discriminant.gaussian.covariance import Covariance, scatter_of
@@ -111,7 +111,7 @@ def read_moments(
 def finite(moments: ClassMoments, sample: Sample, estimator: str) -> ClassMoments:
     """Sums that are not finite: name the column; large numbers that overflow are not the user's fault."""
     if not (np.isfinite(moments.means).all() and np.isfinite(moments.scatter).all()):
-        require_finite(sample.X, sample.schema.names, estimator=estimator)
+        sample.require_finite(estimator)
         raise DataError("The squares of X overflow even after scaling: values above 1e300. Rescale the columns.")
     return moments
 

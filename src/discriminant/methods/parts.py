@@ -86,10 +86,6 @@ def _coupled_as(criterion: Pointwise, coding: str) -> Pointwise:
     return criterion
 
 
-def _parameters(objective: PointwiseObjective) -> int:
-    return objective.n_parameters * objective.n_outputs
-
-
 def _few(objective: PointwiseObjective) -> bool:
     q = objective.n_outputs if objective.criterion.coupled else 1
     work = objective.blocks.n_rows * objective.n_parameters**2 * objective.n_outputs * q

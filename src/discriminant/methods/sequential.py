@@ -11,7 +11,7 @@ import numpy as np
 
 from discriminant.arrays import as_dense, in_memory, is_sparse
 from discriminant.bases.expansion import generator
-from discriminant.data import ArrayBlocks, DenseRows, SparseRows, require_finite
+from discriminant.data import ArrayBlocks, DenseRows, SparseRows
 from discriminant.errors import DataError, NotAvailableError, ParameterError, counted
 from discriminant.methods.criterion import CriterionMethod, Task, too_long
 from discriminant.methods.fit import Fit, Sample
@@ -123,7 +123,7 @@ class SequentialMethod(CriterionMethod):
         first = self.starting_weights(objective) if progress.weights is None else progress.weights
         A, each, _ = replace(made, improvement=None, trace=False, callback=None).once(objective, first)
         if not np.isfinite(A).all():
-            require_finite(rows.rows, sample.schema.names, estimator=self.estimator)
+            sample.require_finite(self.estimator)
             raise DataError(too_long(objective))
         discriminant, state = self.weights(task, A)
         before = 0 if progress.corrections is None else progress.corrections
@@ -182,7 +182,7 @@ class SequentialMethod(CriterionMethod):
         learn, ask = split(codes, float(self.validation_fraction), seed)
         rows: Any = blocks.rows
         if not np.isfinite(as_dense(rows.pick(ask).values).sum()):  # the sums of the others would not show it
-            require_finite(rows, task.sample.schema.names, estimator=self.estimator)
+            task.sample.require_finite(self.estimator)
         held = HeldOut(
             rows.pick(ask), codes[ask], None if blocks.weight is None else blocks.weight[ask], task.objective, self.tol,
             self.n_iter_no_change, task.optimizer.callback,

@@ -23,7 +23,6 @@ from discriminant.data import (
     count_classes,
     held_blas,
     make_blocks,
-    require_finite,
     workers,
 )
 from discriminant.data.check import require_few_classes
@@ -202,7 +201,7 @@ class SupportVectors(SVCParameters, Codable):
     def _values(self, sample: Sample) -> Any:
         """X in float64: CSR as it is, dense rows contiguous (a copy only where they are not)."""
         rows = sample.X
-        require_finite(rows, sample.schema.names, estimator=self.estimator)
+        sample.require_finite(self.estimator)
         if isinstance(rows, SparseRows):
             return rows.X if rows.X.dtype == np.float64 else rows.X.astype(np.float64)
         X = rows.X if isinstance(rows, DenseRows) else rows.columns(np.arange(rows.shape[1]))
