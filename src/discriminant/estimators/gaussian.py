@@ -7,12 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from discriminant.decision.posteriors import log_softmax
 from discriminant.docstrings import documented
 from discriminant.errors import DataError
-from discriminant.estimators.moments import GenerativeClassifier
+from discriminant.estimators.moments import GenerativeClassifier, without_each
 from discriminant.gaussian.moments import ClassMoments
 from discriminant.methods.fit import Fit, Sample
 from discriminant.methods.gaussian import GaussianMethod
@@ -44,16 +43,10 @@ class GaussianClassifier(GenerativeClassifier):
 
     def _deleted_scores(self, X: Any, y: Any, sample_weight: Any) -> Array:
         """Leave-one-out scores (n, K) of the training rows, block by block."""
-        check_is_fitted(self)
+        self._require_fitted()
         deletion = self._deletion()
-        sample = self._sample(X, y, sample_weight, self.classes_)
-        require_rows_of_fit(self.moments_.total, sample.total)
-        out = np.empty((sample.blocks.n_rows, len(self.classes_)))
-        for block in sample.blocks:
-            weight = np.ones(block.rows) if block.weight is None else block.weight
-            codes = np.asarray(block.target, dtype=np.intp)
-            out[block.start : block.start + block.rows] = deletion(block.design.dense(), codes, weight)
-        return out
+        sample = self._rows_of_fit(X, y, sample_weight)
+        return without_each(sample, len(self.classes_), lambda x, codes, weight, _: deletion(x, codes, weight))
 
     def loo_predict_log_proba(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
         """The log posteriors of each training row under the model learned without it, in closed form.
@@ -90,15 +83,6 @@ class GaussianClassifier(GenerativeClassifier):
         """
         hits = self.loo_predict(X, y, sample_weight) == np.asarray(y).ravel()
         return float(np.average(hits, weights=sample_weight))
-
-
-def require_rows_of_fit(seen: float, given: float) -> None:
-    """Refuse rows that cannot be those of the fit, since their weights have another sum."""
-    if abs(seen - given) > 1e-6 * seen:
-        raise DataError(
-            f"Leave-one-out takes the rows that the model was fitted to: it saw a total weight of {seen:g}, and these "
-            f"rows have {given:g}."
-        )
 
 
 def minimum_covariance_determinant(rows: Array, precision: float) -> tuple[Array, Array]:

@@ -24,7 +24,7 @@ from discriminant.data.check import check_weights
 from discriminant.data.scaling import Scaling
 from discriminant.docstrings import documented
 from discriminant.errors import DataError, ParameterError
-from discriminant.estimators.deciding import Deciding
+from discriminant.estimators.deciding import Deciding, SparseCoefficients
 from discriminant.estimators.inputs import Inputs, is_table
 from discriminant.model import LinearDiscriminant
 from discriminant.penalties.jeffreys import BIAS_REDUCED
@@ -189,7 +189,7 @@ def contrasts(model: LinearDiscriminant, limit: LimitingFit | None = None) -> Ar
 
 
 @documented
-class Inferential(Uncertain, Deciding):
+class Inferential(SparseCoefficients, Uncertain, Deciding):
     """Statistical inference for a classifier whose ``discriminant_`` maximises a (penalised) logistic likelihood."""
 
     C: float
@@ -199,10 +199,6 @@ class Inferential(Uncertain, Deciding):
     penalty: Any
     tol: float
     _rows: Remembered
-
-    def _as_fitted(self) -> bool:
-        """Whether ``coef_`` and ``intercept_`` are what the fit left there."""
-        raise NotImplementedError(f"{type(self).__name__} must know its weights from others.")
 
     @checked(level=SHARE, draws=number(20, whole=True), random_state=SEED)
     def summary(

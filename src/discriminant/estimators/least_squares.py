@@ -14,10 +14,9 @@ from discriminant.codings import ClassCoding
 from discriminant.data import map_rows
 from discriminant.decision.rule import Rule
 from discriminant.errors import DataError, ParameterError
-from discriminant.estimators.gaussian import require_rows_of_fit
 from discriminant.estimators.inferential import plain_weights
 from discriminant.estimators.inputs import all_or_nothing
-from discriminant.estimators.moments import MomentClassifier
+from discriminant.estimators.moments import MomentClassifier, without_each
 from discriminant.estimators.parameters import NOT_NEGATIVE, POSITIVE, Named, parameters
 from discriminant.gaussian.least_squares import MarginMoments
 from discriminant.gaussian.moments import ClassMoments
@@ -225,12 +224,7 @@ class LeastSquaresClassifier(LeastSquaresParameters, MomentClassifier):
 
     def _meat(self, problem: Solved, fit: Ols, A: Array, kind: str, rows: tuple[Any, Any, Any]) -> Array:
         """Σ w ω e² u uᵗ of each output, u = [1, v]."""
-        sample = self._sample(*rows, self.classes_)
-        total = sample.total
-        if abs(total - fit.total) > 1e-6 * fit.total:
-            raise DataError(
-                f"The fit saw a total weight of {fit.total:g} and these rows have {total:g}; give its own rows."
-            )
+        sample = self._rows_of_fit(*rows)
 
         def kernel(block: Block) -> Array:
             values = block.design.dense()
@@ -298,25 +292,18 @@ class LeastSquaresClassifier(LeastSquaresParameters, MomentClassifier):
 
     def _deleted_outputs(self, X: Any, y: Any, sample_weight: Any, margin: Any) -> Array:
         """(n, q) outputs."""
-        check_is_fitted(self)
-        sample = self._sample(X, y, sample_weight, self.classes_)
-        n = sample.blocks.n_rows
-        require_rows_of_fit(self.moments_.total, sample.total)
-        margins = row_margins(margin, n)
-        out = np.empty((n, self.coding_.n_outputs))
+        self._require_fitted()
+        sample = self._rows_of_fit(X, y, sample_weight)
+        margins = row_margins(margin, sample.blocks.n_rows)
 
-        def fill(block: Block) -> int:
-            rows = slice(block.start, block.start + block.rows)
-            weight = np.ones(block.rows) if block.weight is None else block.weight
-            codes = np.asarray(block.target, dtype=np.intp)
-            values = block.design.dense()
+        def deleted(values: Array, codes: Array, weight: Array, rows: slice) -> Array:
+            out = np.empty((len(values), self.coding_.n_outputs))
             for problem, members, outputs in self._problems:
                 parts = problem.deleted(values, codes, weight * members[codes], margins[rows])
-                out[rows, outputs] = self._targeted(parts, codes, weight)[:, outputs]
-            return block.rows
+                out[:, outputs] = self._targeted(parts, codes, weight)[:, outputs]
+            return out
 
-        sample.blocks.reduce(fill)
-        return out
+        return without_each(sample, self.coding_.n_outputs, deleted)
 
     def _targeted(self, parts: Array, codes: Array, weight: Array) -> Array:
         """Outputs (n, q) from outputs for targets of one (n, K); Fisher's targets are counted again without the row."""

@@ -13,7 +13,6 @@ from discriminant.data import make_blocks, require_finite
 from discriminant.data.check import check_weights
 from discriminant.data.rows import Rows
 from discriminant.errors import DataError, classes_are
-from discriminant.estimators.deciding import SparseCoefficients
 from discriminant.estimators.inferential import Inferential
 from discriminant.estimators.inputs import all_or_nothing, is_table
 from discriminant.estimators.learner import LearnsInParts, PriorsAtPrediction
@@ -65,7 +64,7 @@ SHARED_CONSTRAINTS: dict[str, Any] = {
     grouped=BOOLEAN,
     coding=CODING,
 )
-class LogisticRegression(LogisticParameters, SparseCoefficients, PriorsAtPrediction, LearnsInParts, Inferential):
+class LogisticRegression(LogisticParameters, PriorsAtPrediction, LearnsInParts, Inferential):
     """Logistic regression, two-class or softmax, with a ridge, L1 or elastic-net penalty or none.
 
     argmin Σ w_i ℓ(t_i, z_i) + ½‖w‖²/C with ℓ = ln(1+e^z) − tz, or ln Σ_k e^{z_k} − t·z for K classes (PRML 4.3.2–4.3.4,

@@ -6,6 +6,7 @@ With a basis they are the moments of φ(x), and all else is the same.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -17,14 +18,16 @@ from discriminant.errors import DataError, MismatchError, names
 from discriminant.estimators.features import FeatureMap
 from discriminant.estimators.inputs import all_or_nothing
 from discriminant.estimators.learner import LearnsInParts, PriorsAtPrediction
-from discriminant.methods.fit import Schema
+from discriminant.methods.fit import Sample, Schema
 from discriminant.methods.moments import MomentMethod
-from discriminant.protocols import Array, Certificate
+from discriminant.protocols import Array, Block, Certificate
 
 if TYPE_CHECKING:  # a first fit does not wait for the optimizers, which it does not use
     from discriminant.gaussian.exponential_family import ClassSums
     from discriminant.gaussian.moments import ClassMoments
     from discriminant.optimize.history import History
+
+Outputs = Callable[[Array, Array, Array, slice], Array]  # (rows, codes, weights, their places) ↦ outputs
 
 
 @documented
@@ -114,6 +117,37 @@ class MomentClassifier(LearnsInParts):
             raise DataError("The models were fitted on different columns, so that their moments cannot be added.")
         mine: Any = self.moments_  # of one kind with the other's: so are the models
         return mine.merge(other.moments_)
+
+    # Leave-one-out
+
+    def _rows_of_fit(self, X: Any, y: Any, sample_weight: Any) -> Sample:
+        """The training rows again; refused where their weights have another sum."""
+        sample = self._sample(X, y, sample_weight, self.classes_)
+        seen, given = self.moments_.total, sample.total
+        if abs(seen - given) > 1e-6 * seen:
+            raise DataError(
+                f"The rows that the model was fitted to are needed: it saw a total weight of {seen:g}, and these rows "
+                f"have {given:g}."
+            )
+        return sample
+
+
+def without_each(sample: Sample, width: int, outputs: Outputs) -> Array:
+    """(n, width): the outputs of each row under the model without it, block by block."""
+    found = np.empty((sample.blocks.n_rows, width))
+
+    def fill(block: Block) -> int:
+        rows = slice(block.start, block.start + block.rows)
+        weight = np.ones(block.rows) if block.weight is None else block.weight
+        found[rows] = outputs(block.design.dense(), np.asarray(block.target, dtype=np.intp), weight, rows)
+        return block.rows
+
+    if sample.blocks.in_memory:
+        sample.blocks.reduce(fill)
+    else:  # elsewhere the blocks are brought here
+        for block in sample.blocks:
+            fill(block)
+    return found
 
 
 def _same(first: dict[str, Any], second: dict[str, Any]) -> bool:

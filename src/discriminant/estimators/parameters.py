@@ -68,40 +68,29 @@ FRACTION = Number(Real, 0, 1, closed="both")
 COUNT = Number(Integral, 1, None, closed="left")
 DURATION = Number(Real, 0, None, closed="right")  # seconds; infinity: no limit
 
-BASIS = [None, str, list, tuple, callable, HasMethods(["fit", "transform"])]
 BOOLEAN = ["boolean"]
-CALLBACK = [None, callable]
-CLASS_WEIGHT = [None, Among("balanced"), dict]
-COVARIANCE = [Among("maximum-likelihood", "ml", "unbiased", "robust")]
-DECODER = [None, Among("maximum", "sum", "votes", "unanimous", "nearest")]
-FORM = [Among("full", "diagonal", "spherical")]
-COVARIANCE_ESTIMATOR = [None, HasMethods("fit")]
-LABEL = "no_validation"  # anything can be a label
-N_JOBS = [None, Integral]
 PRIORS = [None, "array-like"]  # a mapping is one
-RANDOM_STATE = ["random_state", np.random.Generator]
-START = [None, Among("random"), "array-like"]
 
 SHARED: dict[str, Any] = {
     "average": BOOLEAN,
-    "basis": BASIS,
-    "callback": CALLBACK,
-    "class_weight": CLASS_WEIGHT,
-    "covariance": COVARIANCE,
-    "covariance_estimator": COVARIANCE_ESTIMATOR,
-    "decoder": DECODER,
+    "basis": [None, str, list, tuple, callable, HasMethods(["fit", "transform"])],
+    "callback": [None, callable],
+    "class_weight": [None, Among("balanced"), dict],
+    "covariance": [Among("maximum-likelihood", "ml", "unbiased", "robust")],
+    "covariance_estimator": [None, HasMethods("fit")],
+    "decoder": [None, Among("maximum", "sum", "votes", "unanimous", "nearest")],
     "early_stopping": BOOLEAN,
     "fit_intercept": BOOLEAN,
-    "form": FORM,
+    "form": [Among("full", "diagonal", "spherical")],
     "mode": [Among("single-sample", "batch")],
     "n_iter_no_change": [COUNT],
-    "n_jobs": N_JOBS,
+    "n_jobs": [None, Integral],
     "priors": PRIORS,
-    "random_state": RANDOM_STATE,
-    "reject_label": LABEL,
+    "random_state": ["random_state", np.random.Generator],
+    "reject_label": "no_validation",  # anything can be a label
     "scale": [Among("mean", "sum")],
     "shuffle": BOOLEAN,
-    "start": START,
+    "start": [None, Among("random"), "array-like"],
     "store_covariance": BOOLEAN,
     "trace": BOOLEAN,
     "validation_fraction": [Number(Real, 0, 1, closed="neither")],

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from discriminant.arrays import in_memory
-from discriminant.errors import ParameterError
+from discriminant.errors import NotAvailableError, ParameterError
 from discriminant.estimators.gaussian import Deletion, GaussianClassifier
 from discriminant.estimators.parameters import FRACTION, NOT_NEGATIVE, Among, parameters
 from discriminant.gaussian.leave_one_out import QuadraticDeletion
@@ -103,32 +103,10 @@ class QuadraticDiscriminantAnalysis(QuadraticParameters, GaussianClassifier):
         parts = [np.linalg.eigh(covariance) for covariance in found]
         return [(values[::-1], vectors[:, ::-1]) for values, vectors in parts]
 
-    def summary(self, *args: Any, **kwargs: Any) -> Any:
-        """Not defined: raises an error whose sentence says why and what to use.
-
-        Parameters
-        ----------
-        *args : any
-            Not read.
-        **kwargs : any
-            Not read.
-
-        Returns
-        -------
-        NoReturn
-            It always raises.
-
-        Raises
-        ------
-        ParameterError
-            Always.
-
-        >>> QuadraticDiscriminantAnalysis().fit(iris.X, iris.y).summary()
-        Traceback (most recent call last):
-            ...
-        discriminant.errors.ParameterError: A quadratic discriminant has a covariance for each class and no weight ...
-        """
-        raise ParameterError(
+    @property
+    def summary(self) -> Any:
+        """Not defined: raises an AttributeError that says why and what to use."""
+        raise NotAvailableError(
             "A quadratic discriminant has a covariance for each class and no weight for a column, so that there is no "
             "table of weights to test. LinearDiscriminantAnalysis and LogisticRegression have one; what this model is "
             "worth, loo_score(X, y) tells."
