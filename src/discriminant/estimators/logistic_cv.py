@@ -27,7 +27,7 @@ from discriminant.estimators.logistic import SHARED_CONSTRAINTS, LogisticRegress
 from discriminant.estimators.logistic_scores import Scoring, routing_enabled
 from discriminant.estimators.parameters import BOOLEAN, COUNT, Among, parameters
 from discriminant.methods.fit import Fit, Sample
-from discriminant.methods.logistic import Logistic, Strength, make_objective, weights_state
+from discriminant.methods.logistic import Logistic, make_objective, weights_state
 from discriminant.methods.logistic_folds import Folds, choose
 from discriminant.methods.parameters import parameter_list
 from discriminant.model import label_array
@@ -181,8 +181,7 @@ class LogisticRegressionCV(LogisticCVParameters, LogisticRegression):
         routed = self._route("fit", sample_weight, params)
         sample = self._sample(X, y, sample_weight)
         classes = sample.classes
-        unpenalised = Strength(np.inf, 0.0)
-        objective, _ = make_objective(sample, unpenalised, self.class_weight, self.fit_intercept, self.solver)
+        objective, _ = make_objective(sample, self.class_weight, self.fit_intercept, self.solver)
         require_memory(objective.blocks, "Cross-validation")
         if sample.blocks.is_soft:
             raise DataError("Cross-validation is over rows with labels; y has several columns.")

@@ -18,7 +18,7 @@ from discriminant.data.sources import require_memory
 from discriminant.docstrings import documented
 from discriminant.errors import ParameterError, as_numbers
 from discriminant.estimators.logistic import LogisticRegression
-from discriminant.methods.logistic import Strength, make_objective, read_bounds, read_groups
+from discriminant.methods.logistic import make_objective, read_bounds, read_groups
 from discriminant.model import LinearDiscriminant
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize.automatic import minimize
@@ -266,7 +266,7 @@ def logistic_path(
     """
     model = LogisticRegression(C=np.inf, fit_intercept=fit_intercept, class_weight=class_weight)
     sample = model._sample(X, y, sample_weight)
-    objective, _ = make_objective(sample, Strength(np.inf, 0.0), class_weight, bool(fit_intercept), "auto", offset)
+    objective, _ = make_objective(sample, class_weight, bool(fit_intercept), "auto", offset=offset)
     require_memory(objective.blocks, "logistic_path")
     require_finite(objective.blocks.rows, model._feature_names(), estimator="logistic_path")
     lower, upper = read_bounds(bounds)

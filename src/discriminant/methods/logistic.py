@@ -251,7 +251,7 @@ class Logistic(LogisticParameters, Codable):
         self, sample: Sample, strength: Strength, offset: Any = None
     ) -> tuple[PointwiseObjective, Array | None]:
         """J, and the factors of the classes."""
-        return make_objective(sample, strength, self.class_weight, self.fit_intercept, self.solver, offset)
+        return make_objective(sample, self.class_weight, self.fit_intercept, self.solver, strength.l2, offset)
 
     def plan(self, sample: Sample) -> Choice:
         """Which way ``fit`` would go, and why."""
@@ -446,7 +446,7 @@ class Logistic(LogisticParameters, Codable):
 
 
 def make_objective(
-    sample: Sample, strength: Strength, class_weight: Any, fit_intercept: bool, solver: str, offset: Any = None
+    sample: Sample, class_weight: Any, fit_intercept: bool, solver: str, l2: float = 0.0, offset: Any = None
 ) -> tuple[PointwiseObjective, Array | None]:
     """J of the rows, weighed by class, and the factors of the classes."""
     blocks, classes = sample.blocks, sample.classes
@@ -463,7 +463,7 @@ def make_objective(
             raise ParameterError("class_weight has no meaning for class probabilities; use sample_weight.")
         factors = class_weights(class_weight, classes, sample.counts)  # of files: a pass over all labels
     blocks = blocks if factors is None else blocks.weighed(factors)
-    ridge = strength.l2 / float(blocks.total)
+    ridge = l2 / float(blocks.total)
     return logistic_objective(blocks, len(classes), ridge, bool(fit_intercept), read_offset(offset, blocks)), factors
 
 

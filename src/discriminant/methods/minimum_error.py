@@ -29,8 +29,6 @@ from discriminant.optimize.progress import watched
 from discriminant.penalties import Ridge
 from discriminant.protocols import Array, Certificate, Solution
 
-LEAST = "Proved: {errors:g} of {total:g} is the least weight of rows that any linear discriminant gets wrong."
-
 
 @parameter_list
 class MinimumErrorParameters:
@@ -85,18 +83,13 @@ class MinimumError(MinimumErrorParameters, CriterionMethod):
         task.sample.require_finite(self.estimator)
         first = self._least(task, rounds=1)
         if first.proved and first.weights is not None:  # separable: nothing to search for
-            return self._exact(task, first, None)
-        searched = None
-        if self.optimizer != "witnesses":
-            searched = self._search(task)
-        total = float(objective.totals[0])
-        best = np.inf if searched is None else searched.objective * total
+            return _ended(objective, first, None)
+        searched = None if self.optimizer == "witnesses" else self._search(task)
+        best = np.inf if searched is None else searched.objective * float(objective.totals[0])
         found = self._least(task, rounds=self.rounds, enough=best)
-        if found.weights is not None:
-            return self._exact(task, found, searched)
-        if searched is None:
+        if found.weights is None and searched is None:
             searched = self._search(task)
-        return self._bounded(task, searched, found)
+        return _ended(objective, found, searched)
 
     def details(self, task: Task, solution: Solution, certificate: Certificate) -> dict[str, Any]:
         given = replace(task.objective, blocks=task.rows)
@@ -129,34 +122,32 @@ class MinimumError(MinimumErrorParameters, CriterionMethod):
         solution: Solution = optimizer.minimize(objective, start.weights)
         return solution
 
-    def _exact(self, task: Task, found: LeastErrors, searched: Solution | None) -> Solution:
-        """The weights of the witnesses' end, unless the search met better ones."""
-        A, total = _shaped(found.weights, task.objective), float(task.objective.totals[0])
-        J = task.objective.value(A)
-        if searched is not None and searched.objective < J:
-            return self._bounded(task, searched, found)
-        proved = J * total <= found.bound * (1 + 1e-9)
-        status = (
-            LEAST.format(errors=J * total, total=total)
-            if proved
-            else f"{J * total:g} of {total:g} are wrong, and {found.bound:g} is proved to be unavoidable."
-        )
-        history, iterations = (None, 1) if searched is None else (searched.history, searched.iterations)
-        return BoundedSolution(A, status, proved, 1, iterations, J, history=history, bound=found.bound / total)
 
-    def _bounded(self, task: Task, searched: Solution, found: LeastErrors) -> Solution:
-        J, total = searched.objective, float(task.objective.totals[0])
+def _ended(objective: PointwiseObjective, found: LeastErrors, searched: Solution | None) -> Solution:
+    """The weights at which the witnesses ended, or better ones that the search met, with the proved bound."""
+    total, ends = float(objective.totals[0]), [] if searched is None else [searched]
+    if found.weights is not None:
+        A = _shaped(found.weights, objective)
+        iterations, history = (1, None) if searched is None else (searched.iterations, searched.history)
+        ends.insert(0, Solution(A, "", True, 1, iterations, objective.value(A), history=history))
+    end = min(ends, key=lambda one: one.objective)
+    J, by_search = end.objective, end is searched
+    proved = J * total <= found.bound * (1 + 1e-9)
+    if proved:
         status = (
-            LEAST.format(errors=J * total, total=total)
-            if J * total <= found.bound * (1 + 1e-9)
-            else f"{J * total:g} of {total:g} are wrong, the fewest that the search met; every linear discriminant "
-            f"gets at least {found.bound:g} wrong ({found.witnesses} witnesses prove it). More rounds may close it."
+            f"Proved: {J * total:g} of {total:g} is the least weight of rows that any linear discriminant gets wrong."
         )
-        notes = (*searched.notes, searched.status)
-        return BoundedSolution(
-            searched.weights, status, True, searched.passes, searched.iterations, J,
-            history=searched.history, notes=notes, bound=min(found.bound / total, J),
-        )  # fmt: skip
+    elif by_search:
+        status = (
+            f"{J * total:g} of {total:g} are wrong, the fewest that the search met; every linear discriminant gets at "
+            f"least {found.bound:g} wrong ({found.witnesses} witnesses prove it). More rounds may close it."
+        )
+    else:
+        status = f"{J * total:g} of {total:g} are wrong, and {found.bound:g} is proved to be unavoidable."
+    return BoundedSolution(
+        end.weights, status, proved or by_search, end.passes, end.iterations, J, history=end.history,
+        notes=(*end.notes, end.status) if by_search else (), bound=min(found.bound / total, J),
+    )  # fmt: skip
 
 
 def _shaped(weights: Array | None, objective: PointwiseObjective) -> Array:
