@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -316,7 +317,7 @@ def test_refusals_are_sentences():
 def test_a_wrong_export_is_refused(monkeypatch):
     from discriminant.io import sql
 
-    original = sql._Writer.scores
-    monkeypatch.setattr(sql._Writer, "scores", lambda self: [(c, f"1.001 * ({e})") for c, e in original(self)])
+    moved = replace(program(MODELS["lda"]), weights=1.001 * MODELS["lda"].discriminant_.weights)
+    monkeypatch.setattr(sql, "select", lambda found, *rest: select(moved, *rest))
     with pytest.raises(DataError, match="The export was refused"):
         to_sql(MODELS["lda"], dialect="sqlite")

@@ -16,9 +16,10 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -26,8 +27,8 @@ from discriminant.arguments import MODEL, PATH, TEXT, checked, optional
 from discriminant.data.preprocess import ColumnRule
 from discriminant.data.roles import NUMBER
 from discriminant.errors import DataError, ParameterError
+from discriminant.io.cells import Cell, Cells, Number, ordered, written
 from discriminant.io.container import documented, write_whole
-from discriminant.io.formulas import printed
 from discriminant.io.program import Program, category_rows, edge_points, edge_table, program, require_agreement
 from discriminant.protocols import Array
 
@@ -45,6 +46,14 @@ _ROW = """
 
    takes a row of the table as it is: {name}_number_columns and {name}_text_columns name its numbers and texts; NAN,
    NULL and empty texts are missing values."""
+
+
+def _nested(function: str, parts: list[str]) -> str:
+    """A function of two numbers over many, in halves."""
+    half = len(parts) // 2
+    return f"{function}({_nested(function, parts[:half])}, {_nested(function, parts[half:])})" if half else parts[0]
+
+
 _PAIRS = """static void to_chances(const double *z, double *p)
 {
     double r[K][K], q[K][K], h[K][K + 1], sum = 0;
@@ -79,15 +88,14 @@ _PAIRS = """static void to_chances(const double *z, double *p)
 
 """
 
-_WORDS = {
-    "x": "x[{}]", "dot": "({1}) * (x[{0}] - ({2}))", "-": "({} - ({}))", "/": "({} / ({}))", ">": "above({}, {})",
-    ">=": "at_least({}, {})", "f": "{kind}({})",
+_WORDS: dict[str, str | Callable[[list[str]], str]] = {
+    "add": "({} + {})", "subtract": "({} - {})", "multiply": "({} * {})", "divide": "({} / {})", "negative": "(-{})",
+    "absolute": "fabs({})", "square": "({0} * {0})", "sqrt": "sqrt({})", "sin": "sin({})", "exp": "exp({})",
+    "log": "log({})", "log1p": "log1p({})", "maximum": "fmax({}, {})", "max": partial(_nested, "fmax"),
+    "min": partial(_nested, "fmin"), "greater": "{} > {}", "greater_equal": "{} >= {}", "equal": "{} == {}",
+    "where": "({} ? {} : {})", "sum": lambda parts: f"({' + '.join(parts)})",
+    "pick": lambda parts: "".join(map("{} ? {} : ".format, parts[:-2:2], parts[1:-2:2])) + parts[-1],
 }  # fmt: skip
-_HELPERS = {
-    "square": "static double square(double f) { return f * f; }\n",
-    "above": "static double above(double f, double c) { return (f > c) + (f - f); }  /* NaN stays NaN */\n",
-    "at_least": "static double at_least(double f, double c) { return (f >= c) + (f - f); }\n",
-}
 
 _CHOOSE = """static void choose(const char *given, const char *const *levels, int n, const double *rows, int width,
                    double *x)
@@ -148,7 +156,7 @@ def _table(name: str, values: Array) -> str:
 
 def _source(found: Program, name: str) -> str:
     d, K = len(found.features), len(found.classes)
-    labels = found.labels
+    labels, body = found.labels, _body(found)
     parts = [
         _HEAD.format(name=name, d=d, K=K, row=_ROW.format(name=name) if found.columns else ""),
         "#include <math.h>\n#include <stddef.h>\n",
@@ -158,32 +166,60 @@ def _source(found: Program, name: str) -> str:
         f"const char *const {name}_labels[L] = {{{', '.join(_text(label) for label in labels)}}};\n",
         f"const int {name}_features = D, {name}_classes = K;\n\n",
         _table("center", found.center),
-        *_features(found),
         *_scores(found),
-        *_classes(found),
-        *_chances(found),
+        *_pairs(found),
         f"int {name}_predict(const double *x, double *scores, double *chances)\n{{\n"
-        "    double v[F], z[Q], g[K], p[K];\n    int i, best = 0;\n"
-        f"    {'to_features(x, v);' if found.basis else 'for (i = 0; i < F; i++) v[i] = x[i];'}\n"
-        "    for (i = 0; i < F; i++) v[i] -= center[i];\n"
-        f"    to_scores(v, z);\n    to_classes(z, g);\n    to_chances({'z' if found.link == 'pairs' else 'g'}, p);\n"
+        "    double v[F], z[Q], g[K], p[K];\n    int i, best;\n",
+        *body,
         "    if (scores) for (i = 0; i < K; i++) scores[i] = g[i];\n"
         "    if (chances) for (i = 0; i < K; i++) chances[i] = p[i];\n"
-        "    for (i = 0; i < K; i++) if (isnan(g[i])) return -1;  /* no answer */\n",
-        _decision(found),
-        "    return best;\n}\n",
+        "    for (i = 0; i < K; i++) if (isnan(g[i])) return -1;  /* no answer */\n    return best;\n}\n",
         _columns(found.columns, name) if found.columns else "",
     ]
     return "".join(parts)
 
 
-def _features(found: Program) -> list[str]:
-    if not found.basis:
-        return []
-    values = [printed(formula, _WORDS, float.hex, lambda terms, join: join.join(terms)) for formula in found.basis]
-    lines = [f"    v[{i}] = {value};\n" for i, value in enumerate(values)]
-    helpers = [text for name, text in _HELPERS.items() if any(f"{name}(" in line for line in lines)]
-    return [*helpers, "\nstatic void to_features(const double *x, double *v)\n{\n", *lines, "}\n\n"]
+def _body(found: Program) -> list[str]:
+    """From x to the features v, the outputs z, scores g, probabilities p and the decision, as the program does it."""
+    lines = ["    for (i = 0; i < F; i++) v[i] = x[i];\n"]
+    if found.basis:
+        v: Any = found.mapped(_leaves("x", len(found.features)))
+        lines = _lines("f", _places("v", v))
+    lines.append("    for (i = 0; i < F; i++) v[i] -= center[i];\n    to_scores(v, z);\n")
+    z = _leaves("z", found.decode[0].shape[found.decoder != "linear"])
+    g: Any = found.class_scores(z)
+    if found.link == "pairs":
+        p: Any = _leaves("p", len(found.classes))
+        lines.append("    to_chances(z, p);\n")
+    else:
+        p = found.chances(z, g)
+    decided: Any = found.decide(g, p)
+    if p is None:
+        p = Cells([[np.nan] * len(found.classes)])
+    return lines + _lines("t", [*_places("g", g), *_places("p", p), ("best", decided.cells[0])])
+
+
+def _leaves(array: str, count: int) -> Array:
+    return cast(Array, Cells([[Cell("leaf", f"{array}[{i}]") for i in range(count)]]))
+
+
+def _places(array: str, values: Cells) -> list[tuple[str, Number]]:
+    return [(f"{array}[{i}]", cell) for i, cell in enumerate(values.cells[0])]
+
+
+def _lines(prefix: str, wanted: list[tuple[str, Number]]) -> list[str]:
+    """Statements that fill the places ``wanted``; what they share has a name that begins with ``prefix``."""
+    names: dict[Cell, str] = {}
+
+    def said(cell: Number, top: bool = False) -> str:
+        return written(cell, names, _WORDS, lambda value: _numbers(np.array(value)), top)
+
+    lines = []
+    for cell in ordered([cell for _, cell in wanted]):
+        name = f"{prefix}{len(names)}"
+        lines.append(f"    const double {name} = {said(cell, top=True)};\n")
+        names[cell] = name
+    return lines + [f"    {place} = {said(cell)};\n" for place, cell in wanted if said(cell) != place]
 
 
 def _scores(found: Program) -> list[str]:
@@ -210,67 +246,10 @@ def _scores(found: Program) -> list[str]:
     ]  # fmt: skip
 
 
-def _classes(found: Program) -> list[str]:
-    head = "static void to_classes(const double *z, double *g)\n{\n    int j, k;\n    for (k = 0; k < K; k++) {\n"
-    first, second = found.decode
-    if found.decoder == "linear":
-        tables = [_table("decode", first.T), _table("offset", second)]
-        body = "        g[k] = offset[k];\n        for (j = 0; j < Q; j++) g[k] += z[j] * decode[k * Q + j];\n"
-    elif found.decoder == "nearest":
-        tables = [_table("target", first), _table("care", second)]
-        body = (
-            "        g[k] = 0;\n        for (j = 0; j < Q; j++)\n"
-            "            g[k] -= 0.5 * care[k * Q + j] * (z[j] - target[k * Q + j]) * (z[j] - target[k * Q + j]);\n"
-        )
-    else:
-        tables = [_table("side", first), _table("threshold", second)]
-        each = "        for (j = 0; j < Q; j++) {\n            double a = (z[j] - threshold[j]) * side[k * Q + j];\n"
-        if found.decoder == "unanimous":
-            least = "            if (side[k * Q + j] != 0 && a < g[k]) g[k] = a;\n        }\n"
-            body = f"        g[k] = INFINITY;\n{each}{least}"
-        else:
-            body = (
-                f"        double votes = 0, total = 0;\n{each}            votes += a > 0;\n            total += a;\n"
-                "        }\n        g[k] = votes + total / (3 * (1 + fabs(total)));\n"
-            )
-    return [*tables, head, body, "    }\n}\n\n"]
-
-
-def _chances(found: Program) -> list[str]:
-    head = "static void to_chances(const double *g, double *p)\n{\n"
-    if found.link is None:
-        return [head, "    int k;\n    (void)g;\n    for (k = 0; k < K; k++) p[k] = NAN;\n}\n\n"]
+def _pairs(found: Program) -> list[str]:
+    """``to_chances``: the elimination as loops, which for many classes is a thousandth of it written out."""
     shift = np.zeros(len(found.classes)) if found.prior_shift is None else found.prior_shift
-    if found.link == "pairs":
-        return [_table("prior_shift", shift), _PAIRS]
-    each = "g[k]" if found.link == "softmax" else "(g[k] < 0 ? g[k] : 0) - log1p(exp(-fabs(g[k])))"
-    return [
-        _table("prior_shift", shift),
-        head,
-        "    int k;\n    double top = -INFINITY, sum = 0;\n"
-        f"    for (k = 0; k < K; k++) {{\n        p[k] = {each} + prior_shift[k];\n"
-        "        if (p[k] > top) top = p[k];\n    }\n"
-        "    for (k = 0; k < K; k++) {\n        p[k] = exp(p[k] - top);\n        sum += p[k];\n    }\n"
-        "    for (k = 0; k < K; k++) p[k] /= sum;\n}\n\n",
-    ]
-
-
-def _decision(found: Program) -> str:
-    if found.costs is not None:
-        table = _table("costs", found.costs).replace("static", "    static", 1)
-        return (
-            f"{table}    double least = INFINITY;\n    for (i = 0; i < L; i++) {{\n"
-            "        double risk = 0;\n        int k;\n"
-            "        for (k = 0; k < K; k++) risk += costs[i * K + k] * p[k];\n"
-            "        if (risk < least) { least = risk; best = i; }\n    }\n"
-        )
-    if found.rejects:
-        return (
-            "    int agreed = 0;\n    for (i = 0; i < K; i++) if (g[i] > 0) { if (!agreed) best = i; agreed++; }\n"
-            "    if (agreed != 1) best = K;\n"
-        )
-    over = "g" if found.prior_shift is None or found.link is None else "p"
-    return f"    for (i = 1; i < K; i++) if ({over}[i] > {over}[best]) best = i;\n"
+    return [_table("prior_shift", shift), _PAIRS] if found.link == "pairs" else []
 
 
 def _columns(columns: Sequence[ColumnRule], name: str) -> str:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -143,20 +143,3 @@ def steady(formula: Formula, X: Array) -> Array:
         return np.isfinite(value)
     left, c = evaluate(formula[1], X), formula[2]
     return np.asarray(np.abs(left - c) > 1e-9 * (abs(c) + np.abs(X).max(axis=1)))
-
-
-def printed(
-    formula: Formula, words: Mapping[str, str], number: Callable[[float], str], total: Callable[[list[str], str], str]
-) -> str:
-    """The formula in a language: ``words``: how it says each kind; ``total``: how it joins many terms."""
-    kind, *operands = formula
-    if kind == "x":
-        return words["x"].format(*operands)
-    if kind == "dot":
-        columns, *weights = operands
-        terms = zip(columns, *(map(number, part) for part in weights), strict=True)
-        return f"({total([words['dot'].format(*term) for term in terms], ' + ')})"
-    parts = [printed(part, words, number, total) for part in operands if isinstance(part, tuple)]
-    if kind in FOLDS:
-        return f"({total(parts, f' {kind} ')})"
-    return words[kind if kind in words else "f"].format(parts[0], *map(number, operands[1:]), kind=kind)

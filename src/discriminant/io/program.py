@@ -88,9 +88,9 @@ class Program:
     def answers(self, X: Array) -> tuple[Array, Array, Array | None]:
         """The same of float64; of arrays of a graph, which keep what is asked of them (``io.onnx``)."""
         z = self.outputs(X)
-        g = self._classes(z)
-        p = self._chances(z, g)
-        return self._decide(g, p), g, p
+        g = self.class_scores(z)
+        p = self.chances(z, g)
+        return self.decide(g, p), g, p
 
     def outputs(self, X: Array) -> Array:
         """z (n, q)."""
@@ -107,7 +107,8 @@ class Program:
         """φ(x); x itself where there is no basis."""
         return np.column_stack([evaluate(formula, X) for formula in self.basis]) if self.basis else X
 
-    def _classes(self, z: Array) -> Array:
+    def class_scores(self, z: Array) -> Array:
+        """g (n, K)."""
         first, second = self.decode
         if self.decoder == "linear":
             return z @ first + second
@@ -120,7 +121,8 @@ class Program:
         total = agreed.sum(axis=2)
         return (agreed > 0).sum(axis=2) + total / (3 * (1 + np.abs(total)))  # type: ignore[no-any-return]
 
-    def _chances(self, z: Array, g: Array) -> Array | None:
+    def chances(self, z: Array, g: Array) -> Array | None:
+        """p (n, K), where there is a link."""
         if self.link is None:
             return None
         if self.link == "pairs":
@@ -152,7 +154,8 @@ class Program:
         p = np.concatenate([p, 1 - p.sum(axis=1, keepdims=True)], axis=1)
         return np.maximum(p, 0)  # type: ignore[no-any-return]
 
-    def _decide(self, g: Array, p: Array | None) -> Array:
+    def decide(self, g: Array, p: Array | None) -> Array:
+        """The position in ``labels`` (n,)."""
         if self.costs is not None:
             assert p is not None
             return (p @ self.costs.T).argmin(axis=1)  # type: ignore[no-any-return]

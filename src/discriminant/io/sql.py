@@ -1,8 +1,9 @@
 """``to_sql``: a model as one SELECT, in the dialect of DuckDB, SQLite, PostgreSQL, BigQuery or T-SQL.
 
-The query has a step for each line of ``program``: scores, class scores, probabilities, decision.  A row with a NULL
-feature gets NULL answers, and so does one with NaN or infinity; a model of a table reads the raw columns and fills what
-is missing as at the fit.  Sums are nested in halves: a thousand columns are ten levels deep and not a thousand.
+The query does what ``program`` does with a row, number by number (``cells``), in steps: each has a column for every
+number that rests on the steps before and is asked for more than once.  A row with a NULL feature gets NULL answers, and
+so does one with NaN or infinity; a model of a table reads the raw columns and fills what is missing as at the fit.
+Sums are nested in halves: a thousand columns are ten levels deep and not a thousand.
 Names are quoted and text is escaped by the dialect's rules: nothing in a column's or a class's name can end the string.
 """
 
@@ -12,26 +13,24 @@ import math
 import os
 import sqlite3
 import sys
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from discriminant.arguments import MODEL, PATH, TEXT, checked, optional
-from discriminant.codings import pairs
 from discriminant.data.preprocess import ColumnRule
 from discriminant.data.roles import NUMBER
 from discriminant.errors import DataError, ParameterError, names
+from discriminant.io.cells import Cell, Cells, beneath, ordered, written
 from discriminant.io.container import documented, write_whole
-from discriminant.io.formulas import printed
 from discriminant.io.program import Program, category_rows, edge_inputs, program, require_agreement
 from discriminant.protocols import Array
 
 Columns = list[tuple[str, str]]  # (column, expression)
-Steps = list[tuple[str, Columns]]  # (name of the step, its columns)
 # Classes: the steps of the elimination are columns, of which engines have two thousand at most; an engine that writes
 # each step into all its uses is lost sooner.
 MOST_IN_SQL, MOST_WRITTEN_OUT = 12, 3
@@ -114,6 +113,24 @@ class Dialect:
             rows = ", ".join(f"({item})" for item in items)
             return f"(SELECT {'MAX' if function == 'greatest' else 'MIN'}(v) FROM (VALUES {rows}) AS m(v))"
         return f"{getattr(self, function)}({', '.join(items)})"
+
+    @cached_property
+    def words(self) -> dict[str, str | Callable[[list[str]], str]]:
+        """How operations are said: NULL where one has no value, and no exponent that PostgreSQL calls an underflow."""
+        one, zero, largest = map(self.number, (1.0, 0.0, sys.float_info.max))
+        return {
+            "add": "({} + {})", "subtract": "({} - {})", "multiply": "({} * {})", "divide": "({} / {})",
+            "negative": "(-{})", "absolute": "ABS({})", "square": "POWER({}, 2)", "sqrt": "SQRT({})", "sin": "SIN({})",
+            "exp": f"(CASE WHEN {{0}} < -700 THEN {zero} ELSE EXP({{0}}) END)",
+            "log": f"(CASE WHEN {{0}} > 0 THEN {self.logarithm}({{0}}) END)",
+            "log1p": f"{self.logarithm}({one} + {{}})",
+            "greater": "{} > {}", "greater_equal": "{} >= {}", "equal": "{} = {}",
+            "where": "(CASE WHEN {0} THEN {1} WHEN NOT ({0}) THEN {2} END)",
+            "maximum": "(CASE WHEN {0} > {1} THEN {0} WHEN {0} <= {1} THEN {1} END)",
+            "finite": f"CASE WHEN ABS({{0}}) <= {largest} THEN {{0}} END", "sum": lambda parts: f"({total(parts)})",
+            "max": partial(self.extreme, "greatest"), "min": partial(self.extreme, "least"),
+            "pick": lambda parts: f"CASE {' '.join(map('WHEN {} THEN {}'.format, parts[::2], parts[1::2]))} END",
+        }  # fmt: skip
 
     def features(self, rule: ColumnRule) -> list[str]:
         """One expression over the raw column ``s.name`` for each feature."""
@@ -207,37 +224,69 @@ def select(found: Program, table: str, dialect: Dialect) -> str:
     prefix = _free_prefix(found)
     # SQLite writes every step into all its uses unless told not to; the others only suffer where steps are many.
     once = dialect.once if found.link == "pairs" or found.basis or dialect.name == "sqlite" else ""
+    p, decided = _answers(found, dialect)
+    steps, spelled = _steps([*p, decided], dialect, prefix)
     start = source = ".".join(dialect.identifier(part) for part in table.split("."))
     key = dialect.identifier(f"{prefix}row")
     first = {"key": f"s._rowid_ AS {key}", "row": f"s AS {key}"}.get(dialect.rest, "s.*")  # how a row is known again
-    kept, lines, scratch = first, [], []
-    steps: Steps = []
-    if found.columns:
-        inner = tuple(f"{prefix}x{j}" for j in range(len(found.features)))
-        parts = [part for rule in found.columns for part in dialect.features(rule)]
-        steps.append(("x", list(zip(map(dialect.identifier, inner), parts, strict=True))))
-        found = replace(found, features=inner)
-    writer = _Writer(found, dialect, prefix)
-    if found.basis:
-        steps += writer.features()
-    steps += [("z", writer.scores()), ("y", writer.finite()), ("g", writer.classes()), *writer.exponents()]
-    steps.append(("p", writer.chances()))
-    for name, columns in steps:
-        if columns:
-            own = dialect.identifier(f"{writer.prefix}step_{name}")
-            body = ",\n    ".join(f"{expression} AS {column}" for column, expression in columns)
-            lines.append(f"{own} AS {once}(\n  SELECT {kept},\n    {body}\n  FROM {source} AS s\n)")
-            source, kept = own, "s.*"
-            scratch += [column for column, _ in columns] * (name != "p")
-    chances = [f"s.{column}" for column, _ in writer.chances()]
-    rows = {
-        "key": ["r.*", *chances],
-        "row": [f"(s.{key}).*", *chances],
-        "": ["s.*"],
-    }.get(dialect.rest, [f"s.* {dialect.rest} ({', '.join(scratch)})"])
+    carried, lines = first, []
+    for k, step in enumerate(steps):
+        own = dialect.identifier(f"{prefix}step_{k}")
+        body = ",\n    ".join(f"{expression} AS {column}" for column, expression in step)
+        lines.append(f"{own} AS {once}(\n  SELECT {carried},\n    {body}\n  FROM {source} AS s\n)")
+        source, carried = own, "s.*"
+    scratch = ", ".join(column for step in steps for column, _ in step)
+    rows = {"key": "r.*", "row": f"(s.{key}).*", "": "s.*"}.get(dialect.rest, f"s.* {dialect.rest} ({scratch})")
     joined = f"\nJOIN {start} AS r ON r._rowid_ = s.{key}" if dialect.rest == "key" else ""
-    answer = ",\n    ".join([*rows, f"{writer.decision()} AS prediction"])
+    cases = " ".join(f"WHEN {k} THEN {dialect.literal(label)}" for k, label in enumerate(found.labels))
+    titles = _probabilities(found, dialect, prefix)
+    answers = [f"{spelled(chance)} AS {title}" for chance, title in zip(p, titles, strict=False)]
+    answer = ",\n    ".join([rows, *answers, f"CASE {spelled(decided)} {cases} END AS prediction"])
     return f"WITH {', '.join(lines)}\nSELECT {answer}\nFROM {source} AS s{joined}\n"
+
+
+def _answers(found: Program, dialect: Dialect) -> tuple[list[Cell], Cell]:
+    """(the probability of each class, the position of the decision), as the program works them out."""
+    most = MOST_IN_SQL if dialect.once else MOST_WRITTEN_OUT
+    if found.link == "pairs" and len(found.classes) > most:
+        raise DataError(
+            f"Coupling the pairs of {len(found.classes)} classes is too long for a query; use to_c, or "
+            "coding='softmax'."
+        )
+    if len(found.basis) > MOST_FEATURES:
+        raise DataError(f"The {len(found.basis)} features of the basis are too many for a query; use to_c.")
+    raw = [Cell("leaf", text, kept=True) for rule in found.columns for text in dialect.features(rule)]
+    raw = raw or [Cell("leaf", f"CAST(s.{dialect.identifier(name)} AS {dialect.double})") for name in found.features]
+    X = Cells([raw])
+    z: Any = found.outputs(cast(Array, _finite(X) if found.basis else X))
+    z = _finite(z)  # some engines count NaN as the largest number
+    g = found.class_scores(z)
+    p: Any = found.chances(z, g)
+    decided: Any = found.decide(g, p)
+    return [] if p is None else p.cells[0].tolist(), decided.cells[0]
+
+
+def _finite(values: Cells) -> Cells:
+    """The numbers, NULL where they are not finite; each has a name, since it is asked for twice."""
+    for value in values.cells.flat:
+        if isinstance(value, Cell):
+            value.kept |= value.op != "leaf"
+    return Cells(
+        [[Cell("finite", value, kept=True) if isinstance(value, Cell) else value for value in values.cells[0]]]
+    )
+
+
+def _steps(roots: list[Cell], dialect: Dialect, prefix: str) -> tuple[list[Columns], Callable[[Cell], str]]:
+    """(the columns of each step, each from those before; how a number is spelled by them)."""
+    named = {cell: dialect.identifier(f"{prefix}{k}") for k, cell in enumerate(ordered(roots))}
+    names = {cell: f"s.{name}" for cell, name in named.items()}
+    depth: dict[Cell, int] = {}
+    steps: list[Columns] = []
+    for cell, name in named.items():
+        depth[cell] = max((depth[one] for one in beneath(cell, names)), default=-1) + 1
+        steps += [[]] * (depth[cell] == len(steps))
+        steps[depth[cell]].append((name, written(cell, names, dialect.words, dialect.number, top=True)))
+    return steps, lambda cell: written(cell, names, dialect.words, dialect.number)
 
 
 def _free_prefix(found: Program) -> str:
@@ -256,210 +305,14 @@ def total(terms: list[str], join: str = " + ") -> str:
     return f"({total(terms[:half], join)}){join}({total(terms[half:], join)})"
 
 
-@dataclass(frozen=True)
-class _Writer:
-    found: Program
-    dialect: Dialect
-    prefix: str
-
-    def column(self, kind: str, *index: int | str) -> str:
-        return self.dialect.identifier(self.prefix + kind + "_".join(map(str, index)))
-
-    def named(self, kind: str, expressions: Iterable[str]) -> Columns:
-        """The columns of a step, in order."""
-        return [(self.column(kind, k), expression) for k, expression in enumerate(expressions)]
-
-    def read(self, kind: str, count: int) -> list[str]:
-        """The columns of a step before."""
-        return [f"s.{self.column(kind, k)}" for k in range(count)]
-
-    def _affine(self, weights: Array, constant: float, inputs: list[str]) -> str:
-        terms = [f"{self.dialect.number(w)} * {x}" for w, x in zip(weights, inputs, strict=True) if w != 0]
-        return total([*terms, self.dialect.number(constant)])
-
-    def _inputs(self) -> list[str]:
-        count, quote, double = len(self.found.center), self.dialect.identifier, self.dialect.double
-        own = [self.column("f", j) for j in range(count)] if self.found.basis else map(quote, self.found.features)
-        pairs = zip(own, self.found.center, strict=True)
-        return [f"(CAST(s.{name} AS {double}) - {self.dialect.number(c)})" for name, c in pairs]
-
-    def features(self) -> Steps:
-        """The steps to φ(x): the columns as numbers, NULL where they are not finite, then the formulas."""
-        found, double, largest = self.found, self.dialect.double, self.dialect.number(sys.float_info.max)
-        if len(found.basis) > MOST_FEATURES:
-            raise DataError(f"The {len(found.basis)} features of the basis are too many for a query; use to_c.")
-        given = [f"CAST(s.{self.dialect.identifier(name)} AS {double})" for name in found.features]
-        raw = self.named("d", (f"CASE WHEN ABS({x}) <= {largest} THEN {x} END" for x in given))
-        values = (printed(formula, self.words, self.dialect.number, total) for formula in found.basis)
-        return [("d", raw), ("f", self.named("f", values))]
-
-    @cached_property
-    def words(self) -> dict[str, str]:
-        """How formulas are said: NULL where one has no value, and no exponent that PostgreSQL calls an underflow."""
-        one, zero = self.dialect.number(1.0), self.dialect.number(0.0)
-        x = f"s.{self.column('d', '{0}')}"
-        return {
-            "x": x, "dot": f"{{1}} * ({x} - {{2}})", "-": "({} - {})", "/": "({} / {})",
-            ">": f"(CASE WHEN {{0}} > {{1}} THEN {one} WHEN {{0}} <= {{1}} THEN {zero} END)",
-            ">=": f"(CASE WHEN {{0}} >= {{1}} THEN {one} WHEN {{0}} < {{1}} THEN {zero} END)",
-            "exp": f"(CASE WHEN {{0}} < -700 THEN {zero} ELSE EXP({{0}}) END)",
-            "log": f"(CASE WHEN {{0}} > 0 THEN {self.dialect.logarithm}({{0}}) END)",
-            "square": "POWER({}, 2)", "sqrt": "SQRT({})", "sin": "SIN({})",
-        }  # fmt: skip
-
-    def scores(self) -> Columns:
-        inputs, found, number = self._inputs(), self.found, self.dialect.number
-        if found.quadratic is None:
-            assert found.weights is not None
-            return self.named("z", (self._affine(column[1:], column[0], inputs) for column in found.weights.T))
-        rows = []
-        for W, u, a in zip(*found.quadratic, strict=True):
-            squares = [f"POWER({self._affine(w, -c, inputs)}, 2)" for w, c in zip(W.T, u, strict=True)]
-            rows.append(f"{number(a)} + {number(-0.5)} * ({total(squares)})")
-        return self.named("z", rows)
-
-    @property
-    def q(self) -> int:
-        return int(self.found.decode[0].shape[0 if self.found.decoder == "linear" else 1])
-
-    def finite(self) -> Columns:
-        """The scores, NULL where a row holds NaN or infinity: some engines count NaN as the largest number."""
-        largest = self.dialect.number(sys.float_info.max)
-        return self.named("y", (f"CASE WHEN ABS({z}) <= {largest} THEN {z} END" for z in self.read("z", self.q)))
-
-    def classes(self) -> Columns:
-        found, z = self.found, self.read("y", self.q)
-        first, second = found.decode
-        if found.decoder == "linear":
-            return self.named("g", (self._affine(w, c, z) for w, c in zip(first.T, second, strict=True)))
-        return self.named("g", (self._class(k, z) for k in range(len(found.classes))))
-
-    def _class(self, k: int, z: list[str]) -> str:
-        found, number = self.found, self.dialect.number
-        first, second = found.decode
-        if found.decoder == "nearest":
-            squares = [f"POWER({z[j]} - {number(first[k, j])}, 2)" for j in np.flatnonzero(second[k] > 0)]
-            return f"{number(-0.5)} * ({total(squares)})"
-        agreed = [f"({number(first[k, j])} * ({z[j]} - {number(second[j])}))" for j in np.flatnonzero(first[k])]
-        if found.decoder == "unanimous":
-            return self.dialect.extreme("least", agreed)
-        votes = total([f"(CASE WHEN {a} > 0 THEN 1 ELSE 0 END)" for a in agreed])
-        return f"{votes} + ({total(agreed)}) / ({number(3.0)} * ({number(1.0)} + ABS({total(agreed)})))"
-
-    def exponents(self) -> Steps:
-        """The steps to what the probabilities are proportional to."""
-        found, number = self.found, self.dialect.number
-        if found.link is None:
-            return []
-        if found.link == "pairs":
-            return self._pairs()
-        each = self.read("g", len(found.classes))
-        if found.link == "sigmoid":
-            low, log = f"ELSE {number(0.0)} END", self.dialect.logarithm
-            each = [f"((CASE WHEN {g} < 0 THEN {g} {low}) - {log}({number(1.0)} + {self._tail(g)}))" for g in each]
-        if found.prior_shift is not None:
-            each = [f"({g} + {number(h)})" for g, h in zip(each, found.prior_shift, strict=True)]
-        top = self.dialect.extreme("greatest", each)
-        # An exponent below −700 underflows, which PostgreSQL calls an error.
-        terms = (f"(CASE WHEN {g} - {top} < -700 THEN {number(0.0)} ELSE EXP({g} - {top}) END)" for g in each)
-        return [("e", self.named("e", terms))]
-
-    def _tail(self, z: str) -> str:
-        """e^−|z|."""
-        return f"(CASE WHEN ABS({z}) > 700 THEN {self.dialect.number(0.0)} ELSE EXP(-ABS({z})) END)"
-
-    def _pairs(self) -> Steps:
-        """[(name of the step, [(column, expression)])] up to the unscaled p in the columns "e"."""
-        z, K = self.read("y", self.q), len(self.found.classes)
-        most = MOST_IN_SQL if self.dialect.once else MOST_WRITTEN_OUT
-        if most < K:
-            raise DataError(
-                f"Coupling the pairs of {K} classes is too long for a query; use to_c, or coding='softmax'."
-            )
-        number = self.dialect.number
-        one, zero, m = number(1.0), number(0.0), K - 1
-
-        def own(kind: str, *index: int) -> str:
-            return f"s.{self.column(kind, *index)}"
-
-        small = map(self._tail, z)
-        chance = [f"(CASE WHEN {v} < 0 THEN {e} / ({one} + {e}) ELSE {one} / ({one} + {e}) END)"
-                  for v, e in zip(z, small, strict=True)]  # fmt: skip
-        order = np.transpose(pairs(K)).tolist()
-        steps: Steps = [("r", [(self.column("r", i, j), chance[at]) for at, (i, j) in enumerate(order)])]
-
-        def r(i: int, j: int) -> str:
-            return own("r", i, j) if i < j else f"({one} - {own('r', j, i)})"
-
-        def q(i: int, j: int) -> str:
-            if i != j:
-                return f"(-({r(j, i)} * {r(i, j)}))"
-            return f"({total([f'({r(s, i)} * {r(s, i)})' for s in range(K) if s != i])})"
-
-        steps.append(("q", [(self.column("q", i, j), q(i, j)) for i in range(K) for j in range(i, K)]))
-
-        def kept(i: int, j: int) -> str:
-            return own("q", min(i, j), max(i, j))
-
-        whole = [(self.column("h0_", i, j), f"{kept(i, j)} - {kept(i, m)} - {kept(m, j)} + {kept(m, m)}")
-                 for i in range(m) for j in range(m)]  # fmt: skip
-        whole += [(self.column("h0_", i, m), f"{kept(m, m)} - {kept(i, m)}") for i in range(m)]
-        steps.append(("h0", whole))
-        for s in range(m - 1):
-            now, then = f"h{s}_", f"h{s + 1}_"
-            columns = [(self.column(then, i, j),
-                        f"{own(now, i, j)} - {own(now, i, s)} / {own(now, s, s)} * {own(now, s, j)}")
-                       for i in range(s + 1, m) for j in range(s + 1, K)]  # fmt: skip
-            steps.append((f"h{s + 1}", columns))
-        for i in reversed(range(m)):
-            rest = [f"{own(f'h{i}_', i, j)} * {own('u', j)}" for j in range(i + 1, m)]
-            taken = f" - ({total(rest)})" if rest else ""
-            steps.append((f"u{i}", [(self.column("u", i), f"({own(f'h{i}_', i, m)}{taken}) / {own(f'h{i}_', i, i)}")]))
-        steps.append(("um", [(self.column("u", m), f"{one} - ({total([own('u', i) for i in range(m)])})")]))
-        shift = np.zeros(K) if self.found.prior_shift is None else self.found.prior_shift
-        ends = (f"(CASE WHEN {u} > 0 THEN {u} * {number(float(np.exp(h)))} WHEN {u} <= 0 THEN {zero} END)"
-                for u, h in zip(self.read("u", K), shift, strict=True))  # fmt: skip
-        return [*steps, ("e", self.named("e", ends))]
-
-    def chances(self) -> Columns:
-        if self.found.link is None:
-            return []
-        each = self.read("e", len(self.found.classes))
-        return [(own, f"{e} / ({total(each)})") for own, e in zip(self.probabilities, each, strict=True)]
-
-    @property
-    def probabilities(self) -> list[str]:
-        """A column for each class, by its label; by its number where a label cannot be written or a name is taken."""
-        labels = [f"probability_{label}" for label in self.found.classes]
-        taken = {name.lower() for name in (*self.found.features, *(rule.name for rule in self.found.columns))}
-        odd = len({name.lower() for name in labels} - taken) < len(labels) or any(
-            len(name.encode()) > LONGEST_NAME or not name.isprintable() or set(name) & set("`\\") for name in labels
-        )
-        return [
-            self.dialect.identifier(f"{self.prefix}probability_{k}" if odd else name) for k, name in enumerate(labels)
-        ]
-
-    def decision(self) -> str:
-        found = self.found
-        K = len(found.classes)
-        g = self.read("g", K)
-        p = [f"s.{own}" for own in self.probabilities]
-        labels = [self.dialect.literal(label) for label in found.labels]
-        if found.costs is not None:
-            risks = [f"({total([f'{self.dialect.number(c)} * {x}' for c, x in zip(row, p, strict=True)])})"
-                     for row in found.costs]  # fmt: skip
-            best = self.dialect.extreme("least", risks)
-            pairs = zip(risks, labels, strict=True)
-        elif found.rejects:
-            count = total([f"(CASE WHEN {score} > 0 THEN 1 ELSE 0 END)" for score in g])
-            missing = total([f"(CASE WHEN {score} IS NULL THEN 1 ELSE 0 END)" for score in g])
-            cases = " ".join(f"WHEN {score} > 0 THEN {label}" for score, label in zip(g, labels, strict=False))
-            return f"CASE WHEN {missing} > 0 THEN NULL WHEN {count} <> 1 THEN {labels[K]} {cases} END"
-        else:
-            over = g if found.prior_shift is None or found.link is None else p
-            best = self.dialect.extreme("greatest", over)
-            pairs = zip(over, labels, strict=True)
-        return "CASE " + " ".join(f"WHEN {value} = {best} THEN {label}" for value, label in pairs) + " END"
+def _probabilities(found: Program, dialect: Dialect, prefix: str) -> list[str]:
+    """A column for each class, by its label; by its number where a label cannot be written or a name is taken."""
+    labels = [f"probability_{label}" for label in found.classes]
+    taken = {name.lower() for name in (*found.features, *(rule.name for rule in found.columns))}
+    odd = len({name.lower() for name in labels} - taken) < len(labels) or any(
+        len(name.encode()) > LONGEST_NAME or not name.isprintable() or set(name) & set("`\\") for name in labels
+    )
+    return [dialect.identifier(f"{prefix}probability_{k}" if odd else name) for k, name in enumerate(labels)]
 
 
 def _try(found: Program, dialect: str, text: str) -> None:
