@@ -63,7 +63,7 @@ SENTENCES = {
     r"Not converged: after {} and {} every sample is on its side, .*": "separations",
     r"Not converged: the last of {}.* still made {}( corrections)? of {} in all.*": "separations",
     r"Stopped early at step {}: no row is misclassified\.": "separations",
-    r"Converged after {} (moves|generations): J = 0, the least possible\.": "least_counts",
+    r"Converged after {} {}: J = 0, the least possible\.": "least_counts",
     r"Cooled down after {} moves: J = {} is the least that was seen; .*": "least_counts",
     r"Proved: .* is the least .*": "least_counts",
     r"{} is the least found, and at least {} \({}\) is proved for {}": "least_counts",

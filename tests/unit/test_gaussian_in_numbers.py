@@ -127,7 +127,7 @@ def test_covariances_are_their_matrices():
         plain = wanted * unit * unit[:, None]
         shrunk = 0.75 * plain + 0.25 * np.trace(plain) / len(plain) * np.eye(len(plain))
         np.testing.assert_allclose(seen, shrunk, rtol=1e-9, atol=1e-9)
-        both = pool(S1, 5.0, S, 20.0, 0.3, lost=1.0).matrix()
+        both = pool(S1, 5.0, S, 20.0, 0.3, dof=1.0).matrix()
         np.testing.assert_allclose(both, (0.7 * one + 0.3 * wanted) / (0.7 * 4 + 0.3 * 20), rtol=1e-8, atol=1e-9)
         assert pool(S1, 5.0, S, 20.0, 0.0).matrix() == pytest.approx(one / 5, rel=1e-9, abs=1e-9)
 
@@ -214,22 +214,22 @@ def test_whitening_without_a_column_that_varies_and_with_a_given_tolerance():
 
 def test_axes_of_rows():
     C = rng.normal(size=(6, 30))
-    Q, s = singular_axes(C, lost=0)
+    Q, s = singular_axes(C, dof=0)
     np.testing.assert_allclose(Q.T @ Q, np.eye(6), atol=1e-12)
     np.testing.assert_allclose(np.sort(s), np.sort(np.linalg.svd(C, compute_uv=False)), rtol=1e-12)
     np.testing.assert_allclose((Q * s**2) @ Q.T, C.T @ C, atol=1e-11)
     centred = C - C.mean(axis=0)
-    Q, s = singular_axes(centred, lost=1)
+    Q, s = singular_axes(centred, dof=1)
     assert len(s) == 5
-    assert singular_axes(centred, lost=0) is None  # a direction is missing that nothing explains
-    assert len(singular_axes(centred, lost=0, least=1e-12)[1]) == 5  # but does not matter beside a variance of one
-    assert singular_axes(centred, lost=0, least=1e-17) is None
-    assert singular_axes(C * np.array([1, 1, 1, 1, 1, 1e-3])[:, None], lost=0) is None  # κ of the products above 1e4
-    assert singular_axes(C * np.array([1, 1, 1, 1, 1, 0.1])[:, None], lost=0) is not None
-    assert singular_axes(C * np.array([1, 1, 1, 1, 1e-3, 1e-3])[:, None], lost=0) is None
-    assert singular_axes(C * np.array([1e3, 1, 1, 1, 1, 1])[:, None], lost=0) is None
+    assert singular_axes(centred, dof=0) is None  # a direction is missing that nothing explains
+    assert len(singular_axes(centred, dof=0, least=1e-12)[1]) == 5  # but does not matter beside a variance of one
+    assert singular_axes(centred, dof=0, least=1e-17) is None
+    assert singular_axes(C * np.array([1, 1, 1, 1, 1, 1e-3])[:, None], dof=0) is None  # κ of the products above 1e4
+    assert singular_axes(C * np.array([1, 1, 1, 1, 1, 0.1])[:, None], dof=0) is not None
+    assert singular_axes(C * np.array([1, 1, 1, 1, 1e-3, 1e-3])[:, None], dof=0) is None
+    assert singular_axes(C * np.array([1e3, 1, 1, 1, 1, 1])[:, None], dof=0) is None
     for empty in (np.zeros((0, 5)), np.zeros((3, 5))):
-        Q, s = singular_axes(empty, lost=0)
+        Q, s = singular_axes(empty, dof=0)
         assert (Q.shape, s.shape) == ((5, 0), (0,))
     scaled = C * 10.0 ** np.linspace(-12, 12, 30)
     Q, Z = orthogonal_coordinates(scaled)

@@ -92,7 +92,7 @@ class ProjectingClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mo
         intervals : {"wald", "bootstrap"}, default="wald"
             By the delta method, or from refits on rows drawn with replacement.
         reference : label or None, default=None
-            The class that the others are told from; None: the first.
+            The reference class; None: the first.
         random_state : int, default=0
             Seed of the bootstrap.
 

@@ -38,7 +38,8 @@ class ValueSearch(Iterative):
     """What the searches share: how one begins, and how it ended."""
 
     needs: ClassVar[Oracle] = Oracle.VALUE
-    words: ClassVar[tuple[str, str, str]]  # how it ends, its steps, its name
+    steps: ClassVar[str]  # what it calls them
+    ended: ClassVar[str]  # the sentence where the least possible J was not seen
 
     def _search(self, objective: Any, A: Array, J: float, record: Recorder) -> tuple[Array, float, int, int, bool]:
         """(the best weights seen, J there, steps, passes, whether it was stopped)."""
@@ -54,17 +55,13 @@ class ValueSearch(Iterative):
             return Solution(A, NOT_A_NUMBER, False, 1, 0, J)
         record = self.recorder(objective)
         A, J, k, passes, stopped = self._search(objective, A, J, record)
-        ended, steps, name = self.words
         done = least_possible(objective, J)
         if done:
-            status = f"Converged after {k} {steps}: J = 0, the least possible."
+            status = f"Converged after {k} {self.steps}: J = 0, the least possible."
         elif stopped:
             status = STOPPED.format(k=k)
         else:
-            status = (
-                f"{ended} after {k} {steps}: J = {J:.6g} is the least that was seen; {name} does not prove that it is "
-                "the least possible."
-            )
+            status = self.ended.format(k=k, J=J)
         return Solution(A, status, done, 1 + passes + record.passes, k, J, history=record.history)
 
 
@@ -98,7 +95,11 @@ class Annealing(ValueSearch):
     temperature: tuple[float, float] = (0.1, 1e-4)
     scales: Any = None
     random_state: Any = 0
-    words: ClassVar[tuple[str, str, str]] = ("Cooled down", "moves", "annealing")
+    steps: ClassVar[str] = "moves"
+    ended: ClassVar[str] = (
+        "Cooled down after {k} moves: J = {J:.6g} is the least that was seen; annealing does not prove that it is the "
+        "least possible."
+    )
 
     def _search(self, objective: Any, A: Array, J: float, record: Recorder) -> tuple[Array, float, int, int, bool]:
         hot, cold = self.temperature
@@ -158,7 +159,11 @@ class DifferentialEvolution(ValueSearch):
     population: int = 15
     scales: Any = None
     random_state: Any = 0
-    words: ClassVar[tuple[str, str, str]] = ("Ended", "generations", "a genetic search")
+    steps: ClassVar[str] = "generations"
+    ended: ClassVar[str] = (
+        "Ended after {k} generations: J = {J:.6g} is the least that was seen; a genetic search does not prove that it "
+        "is the least possible."
+    )
 
     def _search(self, objective: Any, A: Array, J: float, record: Recorder) -> tuple[Array, float, int, int, bool]:
         from scipy.optimize import differential_evolution

@@ -14,7 +14,7 @@ import numpy as np
 from discriminant.errors import ParameterError, names
 from discriminant.protocols import Array
 
-EXTENT = 5.0  # the points lie in [−REACH, REACH]²
+EXTENT = 5.0  # the points lie in [−EXTENT, EXTENT]²
 Sample = tuple[Array, Array]
 
 
