@@ -309,3 +309,36 @@ MERGE_FROM, FIRST_PAIRS, DESCENT_FROM = 40, 5, 250
 # takes 0.16 s in place of 4.5, 1000×120 that overlaps 0.33 either way), and beyond which rows that single columns
 # settle are taken off first (3000×1500 of rare words: 0.3 s in place of 62).
 DESCEND_COLUMNS, SETTLE_COLUMNS = 100, 600
+
+# Values of a block of a prediction, of X or its scores, and up to which rows are one product: a quarter or four times
+# as many take as long, 100,000×10, 20,000×100 and 3000×1000 with and without a centre, of 2 to 26 classes.
+PREDICT_BLOCK = 400_000
+
+# Values of an intermediate table, such as distances to centres, that is made a block of rows at a time: a quarter or
+# four times as many take as long; in one piece, 100,000×10 and 50 centres take 97 ms in place of 46.
+TABLE_BLOCK = 65_536
+
+# Values up to which the features of a basis are worked out once and held (32 MB) and not in every pass: a quadratic
+# basis of 2000×10 takes 5 ms in place of 20, of 20,000×10 35 in place of 68; 100,000×10 would take 150 and takes 260.
+HELD_VALUES = 4_000_000
+
+# Values up to which a single-sample run is followed by a pass for J and the errors: 100,000×10 takes 30 ms with it and
+# 21 without.
+EVALUATED_VALUES = 2_000_000
+
+# Multiplications up to which the least-squares minimum is worked out beside what LMS found: 10,000×100 takes 18 ms with
+# it and 15 without, 20,000×200 would take 63 and takes 40.
+MINIMUM_WORK = 1.0e8
+
+# Numbers in the constraints from which a linear program is preceded by the question whether the rows are separable,
+# where no slack is needed (40,000×10 takes 33 ms in place of 990, where they overlap 950 of either kind); up to which
+# equal rows are merged and sorted, so that of many solutions the same is found in any order.
+PROGRAM_VALUES = 500_000
+
+# Values up to which a fit asks whether its rows are separable: 400,000×50 that overlap take 0.1 s with and without.
+VERDICT_VALUES = 20_000_000
+
+# The command line: values up to which a named method is cross-validated unasked (80,000×100 takes 0.63 s with it and
+# 0.51 without), and columns from which "auto" leaves out a covariance for each class, and one that is not shrunken:
+# 2000×300 takes 1.1 s of all families and 0.8 of two, 2000×1000 13 and 2.
+QUICK_VALUES, MANY_COLUMNS = 2_000_000, 300

@@ -15,7 +15,8 @@ from hypothesis.extra import numpy as hnp
 from discriminant import geometry
 from discriminant.errors import DataError
 from discriminant.geometry import Contributions, Hyperplane, clip, decision_regions, polygon_area
-from discriminant.geometry.affine import BLOCK_VALUES, CACHE_ROWS, AffineMap
+from discriminant.geometry.affine import AffineMap
+from discriminant.thresholds import PREDICT_BLOCK
 
 UNIT = ((0.0, 1.0), (0.0, 1.0))
 
@@ -180,7 +181,10 @@ def test_lines_through_corners_leave_no_slivers():
 # The affine map
 
 
-@pytest.mark.parametrize("rows", [1, CACHE_ROWS - 1, CACHE_ROWS, CACHE_ROWS + 1, BLOCK_VALUES // 3 + 5])
+BLOCK = PREDICT_BLOCK // 4  # rows of three columns
+
+
+@pytest.mark.parametrize("rows", [1, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK + 5])
 @pytest.mark.parametrize("outputs", [1, 3])
 def test_every_height_of_block_gives_the_same_scores(rows, outputs):
     rng = np.random.default_rng(2)

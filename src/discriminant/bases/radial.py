@@ -17,8 +17,8 @@ from discriminant.arguments import COUNT, POINTS, POSITIVE, RANDOM, Allowed, amo
 from discriminant.bases.expansion import Expansion, basis, generator, numerals
 from discriminant.errors import DataError, ParameterError
 from discriminant.protocols import Array
+from discriminant.thresholds import TABLE_BLOCK
 
-BLOCK_VALUES = 65_536  # distances of a block stay in the second-level cache while the columns pass
 LLOYD_PASSES = 50
 PLACED = {
     "centres": Allowed(
@@ -34,7 +34,7 @@ def squared_distances(X: Array, centres: Array) -> Array:
     """‖x_i − c_k‖², shape (n, number of centres), in the precision of X."""
     centres = centres.astype(X.dtype, copy=False)
     result = np.zeros((X.shape[0], len(centres)), dtype=X.dtype)
-    rows = max(1, BLOCK_VALUES // max(len(centres), 1))
+    rows = max(1, TABLE_BLOCK // max(len(centres), 1))
     for start in range(0, X.shape[0], rows):
         block = result[start : start + rows]
         for j in range(X.shape[1]):

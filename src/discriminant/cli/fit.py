@@ -23,12 +23,12 @@ from discriminant.io.table_model import TableModel, classes_of, posteriors
 from discriminant.methods import Fit
 from discriminant.protocols import Array
 from discriminant.report.measures import wilson
+from discriminant.thresholds import QUICK_VALUES
 
 if TYPE_CHECKING:
     from discriminant.cli.compare import Comparison, Trial
 
 FOLDS = 5
-QUICK_VALUES = 2_000_000  # up to this many values a named method is cross-validated unasked
 
 
 @dataclass(frozen=True, eq=False)

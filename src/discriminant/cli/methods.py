@@ -15,6 +15,7 @@ from discriminant.data import as_rows
 from discriminant.errors import DataError, ParameterError, names
 from discriminant.methods import HOMES, make_sample, method_of
 from discriminant.protocols import Array
+from discriminant.thresholds import MANY_COLUMNS
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,6 @@ METHODS = {
     ]
 }  # fmt: skip
 AUTOMATIC = ("lda-shrunk", "lda", "logistic", "qda-pooled", "qda")
-MANY_COLUMNS = 300  # from here on a covariance for each class is neither well determined nor quick
 WIDE, SPARSE = ("lda-shrunk", "logistic"), ("logistic", "perceptron")
 
 

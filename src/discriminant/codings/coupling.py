@@ -13,8 +13,7 @@ from discriminant.arguments import COUNT, checked
 from discriminant.docstrings import documented
 from discriminant.errors import ParameterError
 from discriminant.protocols import Array
-
-CHUNK_VALUES = 2_000_000
+from discriminant.thresholds import TABLE_BLOCK
 
 
 @documented
@@ -69,7 +68,7 @@ def couple_pairwise(r: Array) -> Array:
         raise ParameterError(f"Pairwise probabilities come in K(K−1)/2 columns; {r.shape[1]} is not such a number.")
     if r.size and not (r.min() >= 0 and r.max() <= 1):
         raise ParameterError("Pairwise probabilities must lie between 0 and 1.")
-    step = max(1, CHUNK_VALUES // (K + 1) ** 2)
+    step = max(1, TABLE_BLOCK // (K + 1) ** 2)
     parts = [_couple(r[start : start + step], K) for start in range(0, len(r), step)]
     return np.vstack(parts) if parts else np.empty((0, K))
 

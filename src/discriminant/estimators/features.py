@@ -14,8 +14,7 @@ from sklearn.base import clone
 from discriminant.arrays import is_frame, is_sparse
 from discriminant.data.rows import DenseDesign, DenseRows, MappedRows, SparseDesign, SparseRows, as_source, column_names
 from discriminant.protocols import Array
-
-HELD_VALUES = 4_000_000  # 32 MB: up to so many numbers, φ(X) is worked out once and kept for the fit
+from discriminant.thresholds import HELD_VALUES
 
 
 @dataclass(frozen=True, eq=False)

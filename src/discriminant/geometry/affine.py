@@ -29,15 +29,8 @@ from discriminant.data.rows import (
 from discriminant.data.threads import scratch
 from discriminant.errors import DataError, names
 from discriminant.protocols import Array
-from discriminant.thresholds import PREDICT_WORK, ROW_WORK
+from discriminant.thresholds import PREDICT_BLOCK, PREDICT_WORK, ROW_WORK
 
-SMALL = 100_000  # values of X below which one product beats a walk over blocks
-BLOCK_VALUES = (
-    400_000  # values of X to a block: fewer, and calls cost more than arithmetic; more, and z leaves the cache
-)
-BLOCK_ROWS = 15_000  # whose scores lie in memory at hand: predict_proba of 100,000×10 takes half as long
-CACHE_ROWS = 8_192
-CACHE_VALUES = 200_000  # values of x − c that are held at once; taller products are slower even without c
 NEAR = 1e3  # Σ_j |c_j w_j| up to which w₀ + Wᵗx is as right as 2e-13, so that x − c need not be formed
 
 
@@ -62,7 +55,7 @@ class AffineMap:
         try:
             # NaN and overflow are found in z and reported; what is too large for float32 is infinite there.
             with np.errstate(invalid="ignore", over="ignore"):
-                if isinstance(X, np.ndarray) and X.size <= SMALL and self.basis is None:
+                if isinstance(X, np.ndarray) and X.size <= PREDICT_BLOCK and self.basis is None:
                     found = then(self._finite(self._dense_scores(X)))
                     return found if found.dtype == dtype else found.astype(dtype)
                 rows = (
@@ -70,9 +63,7 @@ class AffineMap:
                     if self.basis is None
                     else MappedRows(as_source(X), self._transform, len(self.weights) - 1)
                 )
-                tall = (
-                    max(1, min(BLOCK_VALUES // max(rows.shape[1], 1), BLOCK_ROWS)) if isinstance(rows, DenseRows) else 0
-                )
+                tall = max(1, PREDICT_BLOCK // max(self.weights.shape)) if isinstance(rows, DenseRows) else 0
                 few = tall > 0 and rows.shape[0] * (rows.shape[1] + ROW_WORK) * self.weights.shape[1] < PREDICT_WORK
                 return map_rows(lambda design: then(self._block(design)), rows, width, dtype, tall, few)
         except _NotFinite:
@@ -100,7 +91,7 @@ class AffineMap:
     @cached_property
     def _step(self) -> int:
         """How many rows are multiplied at once."""
-        return max(1, min(CACHE_ROWS, CACHE_VALUES // (len(self.weights) - 1)))
+        return max(1, PREDICT_BLOCK // len(self.weights))
 
     @cached_property
     def _parts(self) -> tuple[Array, Array]:

@@ -35,9 +35,9 @@ from discriminant.optimize.sequence import repeated_rows
 from discriminant.optimize.single_sample import EXACT, NEAR
 from discriminant.optimize.solve import largest_eigenvalue
 from discriminant.protocols import Array, Block, Certificate, Solution
+from discriminant.thresholds import MINIMUM_WORK
 
 DIVERGED = 10.0  # times J of weights zero: no run that settles ends there
-CHEAP = 1e8  # multiplications up to which the least-squares minimum itself is worked out beside
 
 
 @parameter_list
@@ -148,7 +148,7 @@ class LeastMeanSquares(AdalineParameters, SequentialMethod):
     def certify_solution(self, task: Task, solution: Solution) -> Certificate:
         certificate = super().certify_solution(task, solution)
         objective = task.objective
-        if objective.blocks.n_rows * objective.n_parameters**2 * objective.n_outputs > CHEAP:
+        if objective.blocks.n_rows * objective.n_parameters**2 * objective.n_outputs > MINIMUM_WORK:
             return certificate
         least = ClosedForm().minimize(objective, np.zeros_like(solution.weights)).objective
         gap = max(certificate.objective - least, 0.0)

@@ -23,8 +23,7 @@ from discriminant.methods.verdicts import verdicts
 from discriminant.optimize import LinearProgram
 from discriminant.penalties import Lasso
 from discriminant.protocols import Array, Certificate, Solution
-
-WHOLE = 500_000  # numbers in the constraints up to which the program is solved outright
+from discriminant.thresholds import PROGRAM_VALUES
 
 
 @parameter_list
@@ -58,7 +57,7 @@ class LinearProgramming(LinearProgrammingParameters, CriterionMethod):
         objective = task.objective
         task.sample.require_finite(self.estimator)
         rivals = objective.n_outputs - 1 if objective.criterion.coupled else 1
-        if objective.penalty is None and objective.blocks.n_rows * objective.n_parameters * rivals > WHOLE:
+        if objective.penalty is None and objective.blocks.n_rows * objective.n_parameters * rivals > PROGRAM_VALUES:
             found = separating_weights(task)
             if found is not None:
                 A = scaled_to_margin(task, found, float(self.margin))
@@ -83,7 +82,7 @@ def in_canonical_order(blocks: ArrayBlocks) -> ArrayBlocks:
     weight 2 is made to look as two rows of weight 1 do.  Large problems are left as they are.
     """
     n, d = blocks.rows.shape
-    if n * (d + 1) > WHOLE:
+    if n * (d + 1) > PROGRAM_VALUES:
         return blocks
     whole = blocks.block(0, n)
     values = whole.design.dense()

@@ -22,8 +22,7 @@ from discriminant.optimize.choose import Choice
 from discriminant.optimize.iterative import NOT_A_NUMBER
 from discriminant.optimize.sequence import repeated_rows
 from discriminant.protocols import Array, Certificate, Solution
-
-EVALUATED_VALUES = 2_000_000  # values of X up to which J and the errors are always counted after the run
+from discriminant.thresholds import EVALUATED_VALUES
 
 Split = Callable[[Array, float, int], tuple[Array, Array]]  # (codes, fraction, seed) ↦ rows to learn from, to ask
 

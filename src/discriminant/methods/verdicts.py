@@ -16,8 +16,8 @@ from discriminant.errors import names
 from discriminant.inference.separability import OVERLAPPING, SEPARABLE, Separability, separability
 from discriminant.objective import PointwiseObjective
 from discriminant.protocols import Array
+from discriminant.thresholds import VERDICT_VALUES
 
-MOST_VALUES = 20_000_000  # above this the question may cost more than the fit; the status says how to ask it
 MOST_OUTPUTS = 3
 STEPS = 8  # of the quick proof
 LEAST_EIGENVALUE, MOST_PROVED_VALUES = 1e-8, 1_000_000
@@ -48,7 +48,11 @@ def verdicts(classes: Array, objective: PointwiseObjective, outputs: Any = None)
     blocks, coding = objective.blocks, objective.coding
     n, d = blocks.rows.shape
     count = range(objective.n_outputs) if outputs is None else outputs
-    if coding is None or blocks.elsewhere or n * d * (1 if objective.criterion.coupled else len(count)) > MOST_VALUES:
+    if (
+        coding is None
+        or blocks.elsewhere
+        or n * d * (1 if objective.criterion.coupled else len(count)) > VERDICT_VALUES
+    ):
         return None
     source, intercept = blocks.rows, objective.intercept
     codes, heavy = np.asarray(blocks.target), blocks.weight
