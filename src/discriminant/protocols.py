@@ -21,9 +21,11 @@ import enum
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
+import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
+Dtype = np.dtype[Any]
 Result = TypeVar("Result")
 
 

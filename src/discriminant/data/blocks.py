@@ -26,7 +26,7 @@ import numpy as np
 from discriminant.arrays import in_memory
 from discriminant.data.evaluate import FINEST, TiledRequest
 from discriminant.data.labels import count_classes, distinct
-from discriminant.data.rows import DenseRows, Rows, SparseRows, as_rows
+from discriminant.data.rows import AnyDesign, DenseRows, Rows, SparseRows, as_rows
 from discriminant.data.threads import held_blas, ordered_map, workers
 from discriminant.protocols import Array, Block, Result
 from discriminant.thresholds import PASS_WORK, SLOT_WORK, THREADED_VALUES, THREADED_WORK
@@ -152,7 +152,7 @@ class ArrayBlocks:
         for start, stop in self.bounds():
             yield self.block(start, stop)
 
-    def spread(self, count: int) -> Any:
+    def spread(self, count: int) -> AnyDesign:
         """The design of about ``count`` rows, evenly spread."""
         return self.rows.pick(np.linspace(0, self.n_rows - 1, min(self.n_rows, count)).astype(np.intp))
 
@@ -199,7 +199,7 @@ class ArrayBlocks:
     def _fold(self, kernel: Callable[[Block], Result], chunk: list[tuple[int, int]]) -> Result:
         return added(kernel(self.block(start, stop)) for start, stop in chunk)  # type: ignore[no-any-return]
 
-    def _partition(self, kernel: Any) -> tuple[list[list[tuple[int, int]]], int]:
+    def _partition(self, kernel: Callable[[Block], Result]) -> tuple[list[list[tuple[int, int]]], int]:
         """(chunks of blocks, threads); a compiled pass walks its rows in tiles itself, so its blocks are large."""
         if self.block_rows or not (isinstance(kernel, TiledRequest) and kernel.compiled and self.as_stored):
             return self._chunks(), self._threads()
@@ -299,7 +299,7 @@ def make_blocks(X: Any, target: Array | None = None, weight: Array | None = None
 
 
 def map_rows(
-    kernel: Callable[[Any], Array],
+    kernel: Callable[[AnyDesign], Array],
     X: Any,
     width: int | None = None,
     dtype: Any = np.float64,

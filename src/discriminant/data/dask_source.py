@@ -29,11 +29,11 @@ from discriminant.data.categories import level_rule
 from discriminant.data.labels import code_table
 from discriminant.data.preprocess import ColumnRule, Preprocess
 from discriminant.data.roles import NUMBER
-from discriminant.data.row_sample import RowSample, SampledBlocks
-from discriminant.data.rows import DenseDesign, Rows, SparseDesign, as_design
+from discriminant.data.row_sample import RowSample, SampledBlocks, SampledRows
+from discriminant.data.rows import AnyDesign, as_design
 from discriminant.data.sources import RowFunction, Source
 from discriminant.errors import ClusterError, DataError
-from discriminant.protocols import Array, Block, Result
+from discriminant.protocols import Array, Block, Dtype, Result
 
 LEAST_SAMPLE = 2_000
 WIDTH = 8  # sums that are added in one task
@@ -145,7 +145,7 @@ class Remote(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class DaskRows(Rows):
+class DaskRows(SampledRows):
     """The rows of a collection: what is known of all partitions, and how to reach them."""
 
     engine: Engine
@@ -165,7 +165,7 @@ class DaskRows(Rows):
         return sum(about.values for about in self.abouts)
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> Dtype:
         return np.dtype(np.float32 if all(about.single for about in self.abouts) else np.float64)
 
     @property
@@ -185,11 +185,11 @@ class DaskRows(Rows):
         rare = np.flatnonzero(share * self.class_rows < LEAST_PER_CLASS)
         return self.fetch(parts_.draw, share, rare, LEAST_PER_CLASS)
 
-    def pick(self, rows: Array) -> DenseDesign | SparseDesign:
+    def pick(self, rows: Array) -> AnyDesign:
         index = np.unique(np.asarray(rows))
         return as_design(self.fetch(parts_.take, index).raw[np.searchsorted(index, rows)])
 
-    def design(self, start: int, stop: int) -> DenseDesign | SparseDesign:
+    def design(self, start: int, stop: int) -> AnyDesign:
         return self.pick(np.arange(start, stop))
 
     def columns(self, indices: Array) -> Array:
@@ -200,7 +200,7 @@ class DaskRows(Rows):
 class DaskBlocks(SampledBlocks):
     """Partitions as blocks; sums are formed on the workers."""
 
-    rows: Any  # DaskRows
+    rows: DaskRows
 
     elsewhere: ClassVar[bool] = True
     scattered: ClassVar[bool] = True
@@ -255,7 +255,7 @@ class DaskSource(Source):
         return (int(rows) if known else -1), len(self.feature_names or ()) or int(self.X.shape[1])
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> Dtype:
         kinds = [self.X.dtype] if self.encoding is None else list(self.X.dtypes)
         return np.dtype(np.float32 if all(kind == np.float32 for kind in kinds) else np.float64)
 

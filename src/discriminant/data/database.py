@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from discriminant.data.blocks import ArrayBlocks
 from discriminant.data.labels import encode_labels
 from discriminant.data.rows import DenseDesign
 from discriminant.protocols import Array, Block
@@ -117,11 +118,11 @@ class QueryBlocks:
     target: ClassVar[None] = None
     weight: ClassVar[None] = None
 
-    def __init__(self, table: QueryTable, survey: Survey, opened: Callable[[], Any]) -> None:
+    def __init__(self, table: QueryTable, survey: Survey, opened: Callable[[], ArrayBlocks]) -> None:
         self.table, self.survey, self._opened = table, survey, opened
 
     @cached_property
-    def _read(self) -> Any:
+    def _read(self) -> ArrayBlocks:
         return self._opened()
 
     def __getattr__(self, name: str) -> Any:

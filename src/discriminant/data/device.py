@@ -21,13 +21,13 @@ from discriminant.arguments import TEXT, checked
 from discriminant.arrays import in_memory
 from discriminant.data.blocks import ArrayBlocks, make_blocks
 from discriminant.data.check import check_weights
-from discriminant.data.device_library import TorchLibrary, library_of
+from discriminant.data.device_library import StandardLibrary, Tensor, TorchLibrary, library_of
 from discriminant.data.evaluate import COARSE, FINEST, DeviceRequest
 from discriminant.data.labels import WIDEST_TABLE, code_table, encode_labels
 from discriminant.data.rows import DenseDesign, Rows
 from discriminant.data.sources import RowFunction, RowSource, documented
 from discriminant.errors import DataError
-from discriminant.protocols import Array, Block, Result
+from discriminant.protocols import Array, Block, Dtype, Result
 
 PEEKED = 128  # rows that are fetched to learn of their size
 
@@ -36,12 +36,12 @@ def stride(n_rows: int) -> int:
     return -(-n_rows // PEEKED)
 
 
-def some_codes(codes: Any) -> Array:
+def some_codes(codes: Tensor) -> Array:
     """The codes of some rows from all over, in memory."""
     return in_memory(codes[:: stride(codes.shape[0])])
 
 
-def encode_on_device(lib: Any, y: Any, classes: Array | None, n_rows: int) -> tuple[Array, Any]:
+def encode_on_device(lib: StandardLibrary, y: Any, classes: Array | None, n_rows: int) -> tuple[Array, Tensor]:
     """(classes, codes on the device): integers on the device stay there, others are encoded in memory."""
     own = type(y).__module__.partition(".")[0] == lib.name
     low, high = 0, WIDEST_TABLE
@@ -72,7 +72,7 @@ class DeviceRows(Rows):
     """Rows of a two-dimensional array on a device, or of one in memory that is sent there block by block."""
 
     X: Any
-    library: Any
+    library: StandardLibrary
     streamed: bool = False  # X lies in memory
     returned: bool = False  # results go back to memory, whence the rows came
 
@@ -90,7 +90,7 @@ class DeviceRows(Rows):
         return "float32" if self.kind in ("float32", "float16", "bfloat16") else "float64"
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> Dtype:
         return np.dtype(self.arithmetic)
 
     @property
@@ -101,7 +101,7 @@ class DeviceRows(Rows):
     def block_rows(self) -> int:
         return max(1, min(self.shape[0], BLOCK_VALUES // max(self.shape[1], 1) // 4))
 
-    def pieces(self, rows: int = 0) -> Iterator[tuple[int, int, Any]]:
+    def pieces(self, rows: int = 0) -> Iterator[tuple[int, int, Tensor]]:
         """(start, stop, rows start:stop on the device as they are stored)."""
         n, step = self.shape[0], rows or self.block_rows
         for start in range(0, n, step):
@@ -115,7 +115,7 @@ class DeviceRows(Rows):
         rows = self.X[:: stride(self.shape[0]), :]
         return np.asarray(rows if self.streamed else self.library.get(rows))
 
-    def working(self, piece: Any) -> Any:
+    def working(self, piece: Tensor) -> Tensor:
         """A piece in the type of the arithmetic."""
         return piece if self.kind == self.arithmetic else self.library.cast(piece, self.arithmetic)
 
@@ -137,20 +137,20 @@ class DeviceRows(Rows):
 class Anchor:
     """Weights of K classes at which an evaluation is known in float64, and the score of every row and class there."""
 
-    scores: Any = None  # (n, K), float32
-    A: Any = None
+    scores: Tensor = None  # (n, K), float32
+    A: Tensor = None
     loss: float = 0.0
-    base: Any = None
-    slope: Any = None
+    base: Tensor = None
+    slope: Tensor = None
 
 
 @dataclass(frozen=True)
 class DeviceBlocks(ArrayBlocks):
     """Blocks of rows on a device; class codes (int64) and weights (float64) lie beside them."""
 
-    rows: Any
-    target: Any = None
-    weight: Any = None
+    rows: DeviceRows
+    target: Tensor = None
+    weight: Tensor = None
     block_rows: int = field(default=0)
     anchor: Anchor = field(default_factory=Anchor)  # of the evaluations of one fit
     vectors: bool = False  # weights lie on the device, too
@@ -160,7 +160,7 @@ class DeviceBlocks(ArrayBlocks):
     on_device: ClassVar[bool] = True
 
     @property
-    def library(self) -> Any:
+    def library(self) -> StandardLibrary:
         return self.rows.library
 
     @property
@@ -210,7 +210,7 @@ class DeviceBlocks(ArrayBlocks):
 
         return gram(self, center)
 
-    def place(self, values: Array) -> Any:
+    def place(self, values: Array) -> Tensor:
         return self.library.put(values) if self.vectors else values
 
     def _codes(self, index: Array) -> Array:
@@ -303,7 +303,7 @@ class DeviceSource(RowSource):
             return np.concatenate(parts)
         return parts[0] if len(parts) == 1 else lib.join(parts)
 
-    def native(self, values: Array) -> Any:
+    def native(self, values: Array) -> Tensor:
         return values if self.rows.returned or self.rows.streamed else self.rows.library.put(values)
 
     def score(self, predict: Callable[[Any], Array], y: Any = None, sample_weight: Any = None) -> float:

@@ -11,12 +11,12 @@ products know well enough,
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 from discriminant.criteria import Logistic
-from discriminant.data.device import BLOCK_VALUES
+from discriminant.data.device import BLOCK_VALUES, DeviceBlocks
+from discriminant.data.device_library import Tensor
 from discriminant.data.evaluate import DIAGONAL, FINEST, GRADIENT, GROUPS, HESSIAN, INTERCEPT, OUTER, PRODUCT, Evaluate
 from discriminant.errors import MismatchError
 from discriminant.protocols import Array, Evaluation
@@ -29,7 +29,7 @@ NOISE, NEAR_NOISE = {"fast": 1e-5, "fine": 3e-7, "near": 1.4e-8}, 1e-6
 ROOM = 0.4  # of the free memory that an anchor's scores may take
 
 
-def evaluate(request: Evaluate, blocks: Any) -> Evaluation | None:
+def evaluate(request: Evaluate, blocks: DeviceBlocks) -> Evaluation | None:
     """The sums over all rows, on the side where the request's weights lie; None for what only memory knows."""
     if request.offset is not None:
         raise MismatchError(
@@ -45,11 +45,13 @@ def evaluate(request: Evaluate, blocks: Any) -> Evaluation | None:
     return None
 
 
-def _arithmetic(request: Evaluate, blocks: Any) -> str:
+def _arithmetic(request: Evaluate, blocks: DeviceBlocks) -> str:
     return "float64" if request.accuracy <= FINEST else str(blocks.rows.arithmetic)
 
 
-def pieces(blocks: Any, center: Array | None, dtype: str, width: int = 1) -> Iterator[tuple[Any, Any, Any]]:
+def pieces(
+    blocks: DeviceBlocks, center: Array | None, dtype: str, width: int = 1
+) -> Iterator[tuple[Tensor, Tensor, Tensor | None]]:
     """(x − c, class codes, weights or None), block by block."""
     rows, lib = blocks.rows, blocks.library
     middle = None if center is None else lib.put(center, dtype)
@@ -60,7 +62,7 @@ def pieces(blocks: Any, center: Array | None, dtype: str, width: int = 1) -> Ite
         yield x if middle is None else x - middle, blocks.target[start:stop], weight
 
 
-def gram(blocks: Any, center: Array | None) -> Array:
+def gram(blocks: DeviceBlocks, center: Array | None) -> Array:
     """YᵗY w / Σw, (1+d, 1+d), on the matrix units: for a preconditioner."""
     lib, d, total = blocks.library, blocks.n_features, blocks.total
     G = lib.zeros((d + 1, d + 1))
@@ -74,14 +76,14 @@ def gram(blocks: Any, center: Array | None) -> Array:
     return np.asarray(lib.get(G))
 
 
-def longest_row(blocks: Any, center: Array | None, scale: Array) -> float:
+def longest_row(blocks: DeviceBlocks, center: Array | None, scale: Array) -> float:
     """max_i ‖S (x_i − c_i)‖², S = diag(scale), rounded up."""
     lib, dtype = blocks.library, blocks.rows.arithmetic
     size = lib.put(scale, dtype)
     return 1.0001 * max(float(lib.xp.max(lib.total((x * size) ** 2, 1))) for x, _, _ in pieces(blocks, center, dtype))
 
 
-def least_curvature(request: Evaluate, blocks: Any) -> float | None:
+def least_curvature(request: Evaluate, blocks: DeviceBlocks) -> float | None:
     """min_i s_i ℓ″_i of two classes over the rows that weigh something."""
     criterion, lib, least = request.criterion, blocks.library, np.inf
     if not isinstance(criterion, Logistic) or request.A.shape[1] > 1:
@@ -95,7 +97,7 @@ def least_curvature(request: Evaluate, blocks: Any) -> float | None:
     return float(least / request.totals[0])
 
 
-def losses_along(request: Evaluate, blocks: Any, steps: Array) -> Array | None:
+def losses_along(request: Evaluate, blocks: DeviceBlocks, steps: Array) -> Array | None:
     """Σ s ℓ of two classes at A + e V for each step e."""
     criterion, lib, values = request.criterion, blocks.library, np.zeros(len(steps))
     if not isinstance(criterion, Logistic) or request.V is None or request.A.shape[1] > 1:
@@ -110,17 +112,17 @@ def losses_along(request: Evaluate, blocks: Any, steps: Array) -> Array | None:
     return np.asarray(values / request.totals[0])
 
 
-def _targets(request: Evaluate, blocks: Any, codes: Any, dtype: str) -> Any:
+def _targets(request: Evaluate, blocks: DeviceBlocks, codes: Tensor, dtype: str) -> Tensor:
     assert request.coding is not None
     lib = blocks.library
     return lib.take(lib.put(np.ascontiguousarray(request.coding.targets[:, 0]), dtype), codes)
 
 
-def _two_classes(request: Evaluate, criterion: Logistic, blocks: Any) -> Evaluation:
+def _two_classes(request: Evaluate, criterion: Logistic, blocks: DeviceBlocks) -> Evaluation:
     """One output: slopes and curvatures are two columns of one product; all sums come back together."""
     lib, d, need, dtype = blocks.library, blocks.n_features, int(request.need), _arithmetic(request, blocks)
     A, curved = lib.put(request.A, dtype), bool(need & (HESSIAN | INTERCEPT))
-    total: Any = 0.0
+    total: Tensor = 0.0
     margin = np.inf
     for x, codes, weight in pieces(blocks, request.center, dtype):
         t, z = _targets(request, blocks, codes, dtype), lib.product(x, A[1:, :], "fine", A[0, :])[:, 0]
@@ -151,24 +153,24 @@ def _two_classes(request: Evaluate, criterion: Logistic, blocks: Any) -> Evaluat
 class _Softmax:
     """K classes.  Gradients stay on the device where the weights lie there."""
 
-    def __init__(self, request: Evaluate, blocks: Any) -> None:
+    def __init__(self, request: Evaluate, blocks: DeviceBlocks) -> None:
         self.request, self.blocks, self.lib = request, blocks, blocks.library
         self.total, self.home, self.dtype = float(request.totals[0]), type(request.A), _arithmetic(request, blocks)
         self.A, self.need = self._there(request.A), int(request.need)
 
-    def _there(self, values: Any) -> Any:
+    def _there(self, values: Tensor) -> Tensor:
         return self.lib.put(values) if self.home is np.ndarray else values
 
-    def _here(self, values: Any) -> Any:
+    def _here(self, values: Tensor) -> Tensor:
         return self.lib.get(values) if self.home is np.ndarray else values
 
-    def _pieces(self) -> Iterator[tuple[slice, Any, Any, Any]]:
+    def _pieces(self) -> Iterator[tuple[slice, Tensor, Tensor, Tensor]]:
         start = 0
         for x, codes, weight in pieces(self.blocks, self.request.center, self.dtype, int(self.A.shape[1])):
             yield slice(start, start + x.shape[0]), x, codes, weight
             start += x.shape[0]
 
-    def _split(self, A: Any) -> tuple[Any, Any]:
+    def _split(self, A: Tensor) -> tuple[Tensor, Tensor]:
         A = self.lib.cast(A, self.dtype)
         return A[1:, :], A[0, :]
 
@@ -176,7 +178,7 @@ class _Softmax:
         near = self.dtype == "float32" and self.blocks.anchor.A is not None and self.need & GRADIENT
         return self._near() if near else self._whole()
 
-    def _found(self, loss: float, base: Any, slope: Any, margin: float = -np.inf) -> Evaluation:
+    def _found(self, loss: float, base: Tensor, slope: Tensor, margin: float = -np.inf) -> Evaluation:
         gradient = self.lib.join([self.lib.xp.reshape(base, (1, -1)), slope])
         return Evaluation(loss / self.total, self._here(gradient / self.total), margin=margin)
 

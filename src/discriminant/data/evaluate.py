@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discriminant.arrays import as_dense
-from discriminant.data.rows import DenseDesign, SparseDesign
+from discriminant.data.rows import AnyDesign, DenseDesign, SparseDesign
 from discriminant.kernels import compiled
 from discriminant.protocols import Array, Block, Evaluation, Need, Oracle
 from discriminant.thresholds import BLAS_COLUMNS
@@ -285,7 +285,7 @@ class Evaluate(TiledRequest, DeviceRequest):
                 self._separate(found, design, curvature * share)
         return found
 
-    def parts(self, block: Block) -> tuple[Any, Array, Array, Array, Array | None]:
+    def parts(self, block: Block) -> tuple[AnyDesign, Array, Array, Array, Array | None]:
         """(the centred design, t (rows, q), s that broadcasts to it, z (rows, q), YV or None)."""
         t, share = self.targets(block, block.weight)
         design = centred(block.design, self.center)
@@ -315,7 +315,7 @@ class Evaluate(TiledRequest, DeviceRequest):
         """Whether one matrix is the Hessian of every output: ℓ'' = 1, and the rows share alike."""
         return Oracle.QUADRATIC in self.criterion.oracles and not self.criterion.coupled and share.shape[1] == 1
 
-    def _separate(self, found: Evaluation, design: Any, curvature: Array) -> None:
+    def _separate(self, found: Evaluation, design: AnyDesign, curvature: Array) -> None:
         if self.need & Need.HESSIAN and found.hessian is None:
             found.hessian = np.stack([design.sandwich(column) for column in curvature.T])
         if self.need & Need.DIAGONAL:
@@ -324,7 +324,7 @@ class Evaluate(TiledRequest, DeviceRequest):
             found.intercept = np.asarray(design.adjoint(curvature))
         found.mass = curvature.sum(axis=0)
 
-    def _robust(self, found: Evaluation, block: Block, design: Any, slope: Array, share: Array) -> None:
+    def _robust(self, found: Evaluation, block: Block, design: AnyDesign, slope: Array, share: Array) -> None:
         """Outer products of the rows' slopes, and their sums by groups."""
         factor, present, group, sums = self._row_by_row(block)
         if self.need & Need.OUTER:
@@ -342,7 +342,7 @@ class Evaluate(TiledRequest, DeviceRequest):
             sums[:, k, 0], sums[:, k, 1:] = rows.sum(axis=1), as_dense(rows @ design.values)
         found.groups = GroupSums(self.groups.count, present, sums)
 
-    def _coupled(self, found: Evaluation, design: Any, curvature: Array) -> None:
+    def _coupled(self, found: Evaluation, design: AnyDesign, curvature: Array) -> None:
         if self.need & Need.INTERCEPT:
             found.intercept = curvature.sum(axis=0)
         if self.need & Need.DIAGONAL:
@@ -367,7 +367,7 @@ class Evaluate(TiledRequest, DeviceRequest):
         return float(np.where(share > 0, sides, np.inf).min(initial=np.inf))
 
 
-def _blocks(design: Any, curvature: Array) -> Array:
+def _blocks(design: AnyDesign, curvature: Array) -> Array:
     """Σ of the outer products of rows y times a matrix (rows, q, q) of each, (q(1+d), q(1+d))."""
     q, D = curvature.shape[1], design.shape[1]
     matrix = np.empty((q, D, q, D))
@@ -388,12 +388,12 @@ def shares_of(criterion: Pointwise, coding: ClassCoding | None, totals: Array) -
     return np.ascontiguousarray(care / totals), np.ascontiguousarray(coding.targets, dtype=np.float64)
 
 
-def centred(design: Any, center: Array | None) -> Any:
+def centred(design: AnyDesign, center: Array | None) -> AnyDesign:
     """The design of x − c; sparse rows have no centre."""
     return design if center is None else DenseDesign(design.values - center)
 
 
-def compiled_rows(design: Any) -> Any:
+def compiled_rows(design: AnyDesign) -> Any:
     """The rows as the compiled body takes them: floats of any strides, or CSR's arrays; None where it cannot."""
     if isinstance(design, SparseDesign):
         X = design.raw if design.raw.dtype.char in "df" else design.values

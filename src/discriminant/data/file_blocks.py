@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -24,16 +24,16 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.arrays import is_sparse
+from discriminant.arrays import as_dense
 from discriminant.data.blocks import added, spaced, wanted_rows
 from discriminant.data.file_labels import Labels
-from discriminant.data.file_source import FileSource, Part
+from discriminant.data.file_source import FileSource, Part, PartRows
 from discriminant.data.labels import count_classes
-from discriminant.data.row_sample import RowSample, SampledBlocks, stack
-from discriminant.data.rows import DenseDesign, Rows, SparseDesign, as_design
+from discriminant.data.row_sample import RowSample, SampledBlocks, SampledRows, stack
+from discriminant.data.rows import AnyDesign, as_design
 from discriminant.data.threads import most_workers, ordered_map, workers
 from discriminant.errors import DataError, ParameterError
-from discriminant.protocols import Array, Block, Result
+from discriminant.protocols import Array, Block, Dtype, Result
 
 LEAST_FREE = 48_000_000  # bytes below which not even a few parts fit
 LIBRARIES = {"sklearn": 120_000_000}  # bytes that they take, if they are still to be loaded
@@ -114,11 +114,11 @@ class Survey:
     """What the first pass finds."""
 
     classes: Array
-    codes: Any  # (n,) in memory or on disk
+    codes: Array  # (n,) in memory or on disk
     kept: list[tuple[Array, Any]]  # of each part of text: (numbers of rows, these rows as they were parsed)
 
 
-class FileRows(Rows):
+class FileRows(SampledRows):
     """The rows of files: read in order, part by part, or picked; answers as rows in memory do."""
 
     def __init__(self, source: FileSource, budget: Budget, progress: Progress) -> None:
@@ -131,7 +131,7 @@ class FileRows(Rows):
             raise DataError(f"{source.files[0]} has no rows.")
 
     @property
-    def blocks_type(self) -> type:
+    def blocks_type(self) -> type[FileBlocks]:
         return FileBlocks
 
     @property
@@ -161,7 +161,7 @@ class FileRows(Rows):
         return self.source.entries if self.source.is_sparse else self.shape[0] * self.shape[1]
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> Dtype:
         return self.source.dtype
 
     @cached_property
@@ -197,12 +197,12 @@ class FileRows(Rows):
         i = int(np.searchsorted(self.starts, row, side="right")) - 1
         return self._where(i, row - int(self.starts[i]))
 
-    def walk(self) -> Iterator[tuple[int, Any]]:
+    def walk(self) -> Generator[tuple[int, PartRows], None, None]:
         """(first row, rows) of every part, in order; another thread reads ahead."""
         starts = self.starts.tolist()
         self.progress.begin()
         with ThreadPoolExecutor(1) as reading:
-            coming: deque[Future[Any]] = deque()
+            coming: deque[Future[PartRows]] = deque()
             try:
                 for i in range(len(self.parts) + AHEAD):
                     if i < len(self.parts):
@@ -213,7 +213,7 @@ class FileRows(Rows):
             finally:
                 reading.shutdown(cancel_futures=True)
 
-    def _load(self, i: int) -> Any:
+    def _load(self, i: int) -> PartRows:
         found = self.source.read(self.parts[i])
         self.note(self.parts[i].size)
         return found
@@ -223,10 +223,10 @@ class FileRows(Rows):
         for start, rows in self.walk():
             yield start, rows.pick(np.arange(rows.shape[0])).raw
 
-    def design(self, start: int, stop: int) -> DenseDesign | SparseDesign:
+    def design(self, start: int, stop: int) -> AnyDesign:
         return self.pick(np.arange(start, stop))
 
-    def pick(self, rows: Array) -> DenseDesign | SparseDesign:
+    def pick(self, rows: Array) -> AnyDesign:
         index = np.asarray(rows, dtype=np.intp)
         order: Any = np.argsort(index, kind="stable")
         edges = np.searchsorted(index[order], self.starts)
@@ -245,7 +245,7 @@ class FileRows(Rows):
 
     def columns(self, indices: Array) -> Array:
         parts = [rows.pick(np.arange(rows.shape[0])).values[:, indices] for _, rows in self.walk()]
-        return np.vstack([part.toarray() if is_sparse(part) else part for part in parts])
+        return np.vstack([as_dense(part) for part in parts])
 
     @cached_property
     def sample(self) -> RowSample:
@@ -286,7 +286,7 @@ class FileRows(Rows):
         each = -(-count // len(chosen))
         return np.concatenate([self.starts[i] + spaced(self.parts[i].rows, each) for i in chosen])
 
-    def rare(self, codes: Any, seen: Array, wanted: int) -> Array:
+    def rare(self, codes: Array, seen: Array, wanted: int) -> Array:
         """Rows of the classes that a sample has ``seen`` fewer than ``wanted`` rows of, from few parts."""
         found: dict[int, list[Array]] = {int(k): [] for k in np.flatnonzero(seen < wanted)}
         for start, part in zip(self.starts.tolist(), self.parts, strict=False):
@@ -304,7 +304,9 @@ class FileRows(Rows):
 class FileBlocks(SampledBlocks):
     """Blocks of files; ``target`` and ``weight`` are columns that can be sliced, in memory or mapped from disk."""
 
-    rows: Any  # FileRows
+    rows: FileRows
+    target: Array | None = None
+    weight: Array | None = None
     began: float = 0.0  # passes over the files before this fit
     known: dict[str, Any] = field(default_factory=dict)  # what was worked out of the target; copies share it
 
@@ -326,13 +328,13 @@ class FileBlocks(SampledBlocks):
     def class_rows(self, n_classes: int) -> Array:
         """(K,): the number of rows of each class; counted once."""
         if "class_rows" not in self.known:
-            self.known["class_rows"] = count_classes(self.target, n_classes)
+            self.known["class_rows"] = count_classes(self.codes(), n_classes)
         return np.array(self.known["class_rows"])
 
     def class_weights(self, n_classes: int) -> Array:
-        return count_classes(self.target, n_classes, self.weight)
+        return count_classes(self.codes(), n_classes, self.weight)
 
-    def _about(self, design: Any, start: int) -> Block:
+    def _about(self, design: AnyDesign, start: int) -> Block:
         stop = start + design.shape[0]
         target = None if self.target is None else self.target[start:stop]
         weight = None if self.weight is None else self.weight[start:stop]
@@ -346,7 +348,7 @@ class FileBlocks(SampledBlocks):
             for a, b in self._cuts(rows):
                 yield self._about(rows.pick(np.arange(a, b)), start + a)
 
-    def _cuts(self, rows: Any) -> list[tuple[int, int]]:
+    def _cuts(self, rows: PartRows) -> list[tuple[int, int]]:
         n, step = rows.shape[0], self.block_rows or self.rows.block_rows
         return [(a, min(a + step, n)) for a in range(0, n, step)]
 
@@ -355,7 +357,7 @@ class FileBlocks(SampledBlocks):
         with contextlib.closing(self.rows.walk()) as parts:
             return added(ordered_map(partial(self._fold_part, kernel), parts, workers()))  # type: ignore[no-any-return]
 
-    def _fold_part(self, kernel: Callable[[Block], Result], part: tuple[int, Any]) -> Result:
+    def _fold_part(self, kernel: Callable[[Block], Result], part: tuple[int, PartRows]) -> Result:
         start, rows = part
         found = (kernel(self._about(rows.design(a, b), start + a)) for a, b in self._cuts(rows))
         return added(found)  # type: ignore[no-any-return]

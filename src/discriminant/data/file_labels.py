@@ -24,7 +24,7 @@ class Labels:
     place: dict[Any, int] = field(default_factory=dict)  # label, or the number it is → code as they come
     parts: list[Array] = field(default_factory=list)
 
-    def add(self, number: int, labels: Any) -> None:
+    def add(self, number: int, labels: Array | tuple[Array, list[str]]) -> None:
         """One part's labels: an array, or (codes, levels) of text."""
         codes, levels = labels if isinstance(labels, tuple) else self._coded(number, np.asarray(labels))
         gone = np.isin(codes, [-1, *(k for k, level in enumerate(levels) if level == "")])

@@ -20,7 +20,7 @@ import numpy as np
 
 from discriminant.data.preprocess import ColumnRule, Remark, category_rule, category_values
 from discriminant.data.roles import CATEGORY, NUMBER, refuse_nearly_numbers
-from discriminant.data.rows import ColumnRows
+from discriminant.data.rows import ColumnRows, Rows
 from discriminant.data.tables import (
     Column,
     arrow_codes,
@@ -32,7 +32,7 @@ from discriminant.data.tables import (
     typed,
 )
 from discriminant.errors import DataError, names
-from discriminant.protocols import Array
+from discriminant.protocols import Array, Dtype
 
 MANY_LEVELS = 50  # from which on they may be numbers with slips
 
@@ -53,7 +53,7 @@ class FileColumns:
 
     names: list[str]
     text: list[str]
-    dtype: Any
+    dtype: Dtype
     rules: dict[str, ColumnRule] = field(default_factory=dict)  # of text, once its levels are known
     notes: list[Remark] = field(default_factory=list)
     dressed: tuple[str, ...] = ()  # columns of numbers with separators, units or brackets
@@ -131,6 +131,7 @@ def choose_columns(known: list[str], path: str, target: Any, columns: Sequence[s
 
 
 LEAST_ROWS = 256  # of a part
+PartRows = Rows | ColumnRows
 
 
 @dataclass
@@ -160,7 +161,7 @@ def stretches(file: int, groups: Iterable[tuple[int, int, int]], step: int) -> l
 class Surveyed:
     """What the first pass finds in a part."""
 
-    labels: Any  # an array, (codes, levels) of text, or None
+    labels: Array | tuple[Array, list[str]] | None  # an array, or (codes, levels) of text
     text: list[Column] = field(default_factory=list)
     parsed: Any = None  # all of a part of text, of which ``take(index)`` keeps some rows
 
@@ -169,7 +170,7 @@ class FileSource(ABC):
     """What every format answers."""
 
     files: list[str]
-    dtype: Any  # of the rows: float32 or float64
+    dtype: Dtype  # of the rows: float32 or float64
     target: Any = None  # None: rows without labels
     columns: FileColumns | None = None  # of formats with names
     is_sparse: ClassVar[bool] = False
@@ -196,10 +197,10 @@ class FileSource(ABC):
         """Labels and levels of text of a part; of text, all of it."""
 
     @abstractmethod
-    def read(self, part: Part) -> Any:
+    def read(self, part: Part) -> PartRows:
         """The rows of a part: ``shape``, ``design(start, stop)`` and ``pick(rows)``, which copies."""
 
-    def rows(self, parsed: Any) -> Any:
+    def rows(self, parsed: Any) -> PartRows:
         """The same of what a survey kept, once all parts have been surveyed."""
         raise NotImplementedError(f"{type(self).__name__} keeps no rows of a survey.")
 
@@ -223,11 +224,11 @@ class ColumnSource(FileSource):
     def table(self, part: Part, columns: Sequence[str]) -> Any:
         """These columns of a part, as an Arrow table."""
 
-    def read(self, part: Part) -> Any:
+    def read(self, part: Part) -> PartRows:
         where = f"row {{}} of {self.files[part.file]}"
         return self.columns.rows(self.table(part, self.columns.names), lambda row: where.format(part.first + row))
 
-    def rows(self, parsed: Any) -> Any:
+    def rows(self, parsed: Any) -> PartRows:
         return self.columns.rows(parsed, str)
 
     def survey(self, part: Part) -> Surveyed:

@@ -21,10 +21,11 @@ import numpy as np
 
 from discriminant.data.database import QueryBlocks, QueryTable, find_table
 from discriminant.data.file_blocks import Budget
+from discriminant.data.preprocess import Preprocess
 from discriminant.data.scan import Scan, bytes_of, scan
 from discriminant.data.sources import is_dataset, is_query
 from discriminant.errors import DataError, names
-from discriminant.protocols import Array
+from discriminant.protocols import Array, Dtype
 
 BATCH_ROWS = 50_000  # of a database cursor, at a time
 # The lines of polars' plan for a query that makes each of its rows of one row of a file, with its slice in the file's.
@@ -54,15 +55,15 @@ class QueryScan(Scan):
         return super().shape if known is None else (int(known.count.sum()), len(self.table.columns))
 
     @property
-    def dtype(self) -> Any:
-        return np.float64
+    def dtype(self) -> Dtype:
+        return np.dtype(np.float64)
 
     @property
     def feature_names(self) -> tuple[str, ...] | None:
         return self.table.columns
 
     @property
-    def encoding(self) -> Any:
+    def encoding(self) -> Preprocess | None:
         return super().encoding if self.table.survey is None else None  # the database adds up numbers alone
 
     @property

@@ -16,7 +16,7 @@ import numpy as np
 from discriminant.arrays import is_sparse
 from discriminant.data.blocks import ArrayBlocks, spaced, wanted_rows
 from discriminant.data.labels import count_classes
-from discriminant.data.rows import as_design
+from discriminant.data.rows import AnyDesign, Rows, as_design
 from discriminant.protocols import Array, Block
 
 
@@ -69,11 +69,22 @@ def _joined(values: Sequence[Any]) -> Array | None:
     return None if values[0] is None else np.concatenate(values)
 
 
+class SampledRows(Rows):
+    """Rows that lie elsewhere, of which a sample is here."""
+
+    sample: Any  # a RowSample, fetched when it is first asked for
+
+    @property
+    @abstractmethod
+    def n_values(self) -> int:
+        """How many numbers a pass reads."""
+
+
 @dataclass(frozen=True)
 class SampledBlocks(ArrayBlocks):
     """Blocks of rows that lie elsewhere; ``target`` and ``weight`` are whatever stands for those of all rows."""
 
-    rows: Any
+    rows: SampledRows
     target: Any = None
     weight: Any = None
     block_rows: int = field(default=0)
@@ -109,14 +120,14 @@ class SampledBlocks(ArrayBlocks):
 
     @property
     def n_values(self) -> int:
-        return int(self.rows.n_values)
+        return self.rows.n_values
 
     @property
     def sample_rows(self) -> int:
         """How many rows the sample holds: more than in memory, since a pass costs more."""
         return len(self.rows.sample.index)
 
-    def spread(self, count: int) -> Any:
+    def spread(self, count: int) -> AnyDesign:
         sample = self.rows.sample
         return as_design(sample.raw[spaced(len(sample.index), count)])
 

@@ -13,19 +13,23 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from discriminant.arrays import as_dense, is_frame, is_sparse
 from discriminant.data.threads import scratch
 from discriminant.errors import DataError, require_unmasked
-from discriminant.protocols import Array
+from discriminant.protocols import Array, Dtype
 from discriminant.thresholds import FRAME_VALUES
+
+if TYPE_CHECKING:
+    from discriminant.data.blocks import ArrayBlocks
 
 DENSE_BLOCK_VALUES = 200_000  # 1.6 MB of float64: a block stays in the cache, and a call is worth its time
 LEAST_BLOCK_ROWS = 1_024  # below this the rank-k update is bound by writing its d × d result
 MOST_BLOCK_VALUES = 4_000_000
+FLOAT = np.dtype(np.float64)
 REAL = (Real, Decimal, np.bool_)  # numbers among the objects of a column
 
 
@@ -119,7 +123,10 @@ class SparseDesign(Design):
         return np.asarray(squares @ np.ones(X.shape[1]))
 
 
-def as_design(raw: Any) -> DenseDesign | SparseDesign:
+AnyDesign = DenseDesign | SparseDesign
+
+
+def as_design(raw: Any) -> AnyDesign:
     """Rows of an array or a sparse matrix as a design."""
     return SparseDesign(raw.tocsr()) if is_sparse(raw) else DenseDesign(np.asarray(raw))
 
@@ -133,11 +140,11 @@ class Rows(ABC):
         """(rows, features)."""
 
     @abstractmethod
-    def design(self, start: int, stop: int) -> Any:
+    def design(self, start: int, stop: int) -> AnyDesign:
         """Rows start:stop."""
 
     @abstractmethod
-    def pick(self, rows: Array) -> Any:
+    def pick(self, rows: Array) -> AnyDesign:
         """The rows with these numbers, in that order."""
 
     def columns(self, indices: Array) -> Array:
@@ -152,12 +159,12 @@ class Rows(ABC):
         return max(256, DENSE_BLOCK_VALUES // max(self.shape[1], 1))
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> Dtype:
         """Of results: float32 for rows of float32, else float64."""
-        return np.dtype(np.float64)
+        return FLOAT
 
     @property
-    def blocks_type(self) -> Any:
+    def blocks_type(self) -> type[ArrayBlocks] | None:
         """The ``ArrayBlocks`` that pass over these rows; None: those of rows in memory."""
         return None
 
@@ -176,7 +183,7 @@ class HeldRows(Rows):
         return int(self.X.shape[0]), int(self.X.shape[1])
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> Dtype:
         return np.dtype(np.float32 if self.X.dtype == np.float32 else np.float64)
 
 
@@ -273,9 +280,9 @@ class ColumnRows:
 
     values: list[Array | tuple[Array, Array]]  # numbers, or (codes, table): code c stands for the numbers table[c]
     shape: tuple[int, int]
-    dtype: Any = np.float64
+    dtype: Dtype = FLOAT
 
-    def fill(self, rows: Any, out: Array) -> Array:
+    def fill(self, rows: slice | Array, out: Array) -> Array:
         """``out``, holding these rows."""
         at = 0
         for column in self.values:
@@ -315,12 +322,12 @@ class MappedRows(Rows):
         widest = max(self.n_features, self.source.shape[1], 1)
         return max(1, min(max(256, self.source.shape[0] // 16), 4 * DENSE_BLOCK_VALUES // widest))
 
-    def design(self, start: int, stop: int) -> DenseDesign | SparseDesign:
+    def design(self, start: int, stop: int) -> AnyDesign:
         if isinstance(self.source, FrameRows):  # a frame as it is: φ may ask for its columns by name
             return as_design(self.transform(self.source.frame[start:stop].to_native()))
         return as_design(self.transform(self.source.design(start, stop).raw))
 
-    def pick(self, rows: Array) -> DenseDesign | SparseDesign:
+    def pick(self, rows: Array) -> AnyDesign:
         if isinstance(self.source, FrameRows):
             return as_design(self.transform(self.source.frame[rows].to_native()))
         return as_design(self.transform(self.source.pick(rows).raw))

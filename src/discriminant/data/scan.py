@@ -38,7 +38,7 @@ from discriminant.data.preprocess import Preprocess, gathered
 from discriminant.data.row_sample import stack
 from discriminant.data.sources import PartSource, documented
 from discriminant.errors import DataError, MissingFileError, ParameterError, names
-from discriminant.protocols import Array
+from discriminant.protocols import Array, Dtype
 
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", re.I)
 
@@ -184,7 +184,7 @@ class Scan(PartSource):
         return self.rows.shape
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> Dtype:
         """The type of the numbers."""
         return self.source.dtype
 
@@ -228,7 +228,7 @@ class Scan(PartSource):
         """The distinct labels, in order."""
         return self._labels()[0]
 
-    def _labels(self) -> tuple[Array, Any]:
+    def _labels(self) -> tuple[Array, Array]:
         """(classes, codes of all rows)."""
         if self.source.target is None:
             raise DataError(

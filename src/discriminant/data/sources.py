@@ -23,7 +23,7 @@ from discriminant.data.labels import encode_labels
 from discriminant.data.rows import Rows
 from discriminant.docstrings import Entries
 from discriminant.errors import MismatchError
-from discriminant.protocols import Array
+from discriminant.protocols import Array, Dtype
 
 if TYPE_CHECKING:  # loaded with the first category
     from discriminant.data.preprocess import Preprocess
@@ -131,7 +131,7 @@ class Source(ABC):
 
     @property
     @abstractmethod
-    def dtype(self) -> Any:
+    def dtype(self) -> Dtype:
         """The type of results: float32 or float64."""
 
     @abstractmethod
@@ -235,7 +235,7 @@ class RowSource(PartSource):
         return self.rows.shape
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> Dtype:
         return self.rows.dtype
 
     def training(self, y: Any, sample_weight: Any, classes: Array | None) -> tuple[ArrayBlocks, Array]:
