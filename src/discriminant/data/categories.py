@@ -17,7 +17,7 @@ import numpy as np
 
 from discriminant.data.preprocess import ColumnRule, Preprocess, category_values
 from discriminant.data.roles import CATEGORY, NUMBER
-from discriminant.data.rows import ColumnRows, column_numbers
+from discriminant.data.rows import ColumnRows, column_kinds, column_numbers
 from discriminant.data.tables import Column, series_codes
 from discriminant.errors import DataError, names
 from discriminant.protocols import Array
@@ -28,8 +28,7 @@ FEW_LEVELS = 50  # from which on a level needs two rows on average
 
 def learn_categories(frame: Any) -> Preprocess | None:
     """What becomes of each column of a frame; None where no column holds categories or text."""
-    kinds = set(getattr(frame, "dtypes", ()))
-    if kinds and all(getattr(kind, "kind", "O") in "fiub" for kind in kinds):  # pandas: a look at each type, not column
+    if column_kinds(frame) <= set("fiub"):
         return None
     import narwhals.stable.v2 as nw
 
