@@ -70,6 +70,11 @@ class Design(ABC):
         result[1:, 1:] = as_dense(self.values.T @ weighted)
         return result
 
+    def rough_sandwich(self, w: Array | None, unit: Array) -> Array:
+        """The same of columns measured in units (d,), dense rows in single precision; ``w`` None: weights of one."""
+        scale = np.concatenate([[1.0], 1 / unit])
+        return np.asarray(self.sandwich(np.ones(self.shape[0]) if w is None else w) * scale * scale[:, None])
+
 
 class DenseDesign(Design):
     """Rows of a dense array with the ones in front."""
@@ -91,6 +96,13 @@ class DenseDesign(Design):
         result[0, 1:] = result[1:, 0] = w @ self.values
         result[1:, 1:] = rooted.T @ rooted  # of a matrix with itself: half the products
         return result
+
+    def rough_sandwich(self, w: Array | None, unit: Array) -> Array:
+        Y = np.ones(self.shape, dtype=np.float32)
+        np.divide(self.values, unit, out=Y[:, 1:], casting="same_kind")
+        if w is not None:
+            Y *= np.sqrt(w).astype(np.float32)[:, None]
+        return np.asarray(Y.T @ Y, dtype=np.float64)
 
     def squared(self) -> DenseDesign:
         """Y∘Y."""

@@ -48,6 +48,7 @@ from discriminant.thresholds import COUPLED_PARAMETERS
 
 EPS = float(np.finfo(np.float64).eps)
 ROUNDING = 1e-12  # relative gap that leaves nothing to be proved
+SINGLE = 1e-6  # of a Gram matrix's diagonal: what single precision leaves in doubt
 REPAIRED = 1e-8  # of g₀ that a shift of the intercepts may leave: rounding
 WELL_CONDITIONED = 0.01  # least pivot of a unit-diagonal Hessian above which the longest row bounds R well enough
 
@@ -299,16 +300,11 @@ class ProjectedDual(SampleProof):
 
     @property
     def excess(self) -> float:
-        return float(self.sample.n_outputs)  # the least of K posteriors stands for all
+        return math.sqrt(1.5 * self.sample.n_outputs)  # the least of K posteriors stands for all
 
     def _gap(self, A: Array, found: Evaluation) -> float:
-        damping = self.sample.damping[:, :1]
-        H = least_curvature(self.sample, A, self.share)
-        delta = make_factor(H).solve(found.gradient)
-        if self.sample.criterion.coupled:
-            delta -= delta.mean(axis=1, keepdims=True)  # the losses' slopes have a sum of zero; the penalty's is left
-        moved = H @ delta - damping * delta
-        square, most = self._changes(A, delta, moved)
+        damping, coupled = self.sample.damping[:, :1], self.sample.criterion.coupled
+        moved, square, most = (self._by_least_posterior if coupled else self._by_curvature)(A, found.gradient)
         self.still = 0.5 / max(most, 1.0) ** 2
         if not most < 1:
             return float("inf")
@@ -316,45 +312,62 @@ class ProjectedDual(SampleProof):
         entropy = self_concordant_gap(math.sqrt(square), most / math.sqrt(square)) if square > 0 else 0.0
         return entropy + float((np.square(left) / (2 * damping[1:])).sum())
 
-    def _changes(self, A: Array, delta: Array, moved: Array) -> tuple[float, float]:
-        """What posteriors lose of themselves, e: Σ s p e², and a bound of the largest e."""
-        if not self.sample.criterion.coupled:  # σ'|δ| is at most the share |δ| of either posterior
-            return float(np.vdot(delta, moved)), float(np.abs(self.sample.scores(delta)).max())
-        change = self.sample.blocks.reduce(_PosteriorChange(self.sample.request(A, Need.VALUE, delta)))
-        return self.share * change.square, change.most
+    def _by_curvature(self, A: Array, g: Array) -> tuple[Array, float, float]:
+        """One output: the slopes that are taken away, Σ s p e², and a bound of the largest e."""
+        H = least_curvature(self.sample, A, self.share)
+        delta = make_factor(H).solve(g)
+        moved = H @ delta - self.sample.damping[:, :1] * delta
+        return moved, float(np.vdot(delta, moved)), float(np.abs(self.sample.scores(delta)).max())  # e is below |δ|
+
+    def _by_least_posterior(self, A: Array, g: Array) -> tuple[Array, float, float]:
+        """K classes: any Δ whose intercepts leave no slope of theirs will do, so that M is in single precision."""
+        sample, unit = self.sample, self.sample.units[:, 0]
+        M, row = sample.blocks.reduce(_LeastPosterior(sample.request(A, Need.VALUE), unit[1:]))
+        M, row = self.share * M, self.share * row / unit
+        M[np.diag_indices_from(M)] = np.diagonal(M) * (1 + SINGLE) + sample.damping[:, 0]
+        if not sample.intercept:
+            M[0], M[:, 0] = 0.0, 0.0  # a factor gives a pivot of one to what has no curvature
+        delta = make_factor(M).solve(g)
+        delta -= delta.mean(axis=1, keepdims=True)  # the losses' slopes have a sum of zero; the penalty's is left
+        if sample.intercept:
+            delta[0] = (g[0] - row[1:] @ delta[1:]) / row[0]
+        change = sample.blocks.reduce(_PosteriorChange(sample.request(A, Need.VALUE, delta)))
+        return self.share * change.slopes / sample.units, self.share * change.square, change.most
 
 
 @dataclass
 class PosteriorChange:
-    """Σ s p e² and the largest e over some rows."""
+    """Where the dual point moves by v_i Δᵗy_i: Σ s v y (Δᵗy)ᵗ, Σ s p e² and the largest e over some rows."""
 
+    slopes: Array
     square: float
     most: float
 
     def __iadd__(self, other: PosteriorChange) -> PosteriorChange:
+        self.slopes += other.slopes
         self.square, self.most = self.square + other.square, max(self.most, other.most)
         return self
 
 
 @dataclass(frozen=True)
 class _PosteriorChange:
-    """What the posteriors of competing classes lose where the dual point moves by v_i Δᵗy_i."""
+    """What the posteriors of competing classes lose there, v = min_k p_ik."""
 
     request: Evaluate
 
     def __call__(self, block: Block) -> PosteriorChange:
-        _, _, share, z, moved = self.request.parts(block)
+        design, _, share, z, moved = self.request.parts(block)
         criterion: Any = self.request.criterion
         p = criterion.probability(z)
         moved = moved * p.min(axis=1, keepdims=True)
-        part = moved / p
-        return PosteriorChange(float((share[:, :1] * moved * part).sum()), float(part.max(initial=0.0)))
+        part, moved = moved / p, share[:, :1] * moved
+        return PosteriorChange(design.adjoint(moved), float(np.vdot(moved, part)), float(part.max(initial=0.0)))
 
 
 def least_curvature(sample: PointwiseObjective, A: Array, share: float = 1.0) -> Array:
     """f Σ_i s_i v_i y_i y_iᵗ and the ridge, v = σ' or min_k p_ik: below the Hessian of the sample, in every class."""
     if sample.criterion.coupled:
-        M = sample.blocks.reduce(_LeastPosterior(sample.request(A, Need.VALUE)))
+        M, _ = sample.blocks.reduce(_LeastPosterior(sample.request(A, Need.VALUE)))
     else:
         M = sample.blocks.reduce(sample.request(A, Need.HESSIAN)).hessian[0]
     M *= share / (sample.units * sample.units.T)
@@ -366,14 +379,17 @@ def least_curvature(sample: PointwiseObjective, A: Array, share: float = 1.0) ->
 
 @dataclass(frozen=True)
 class _LeastPosterior:
-    request: Evaluate
+    """Σ s v y yᵗ, v = min_k p_ik, and its first row; with units the matrix is that of columns measured in them."""
 
-    def __call__(self, block: Block) -> Array:
+    request: Evaluate
+    unit: Array | None = None
+
+    def __call__(self, block: Block) -> tuple[Array, Array]:
         design, _, share, z, _ = self.request.parts(block)
         criterion: Any = self.request.criterion
-        return np.asarray(
-            design.sandwich(np.broadcast_to(share[:, 0], block.rows) * criterion.probability(z).min(axis=1))
-        )
+        w = share[:, 0] * criterion.probability(z).min(axis=1)
+        M = design.sandwich(w) if self.unit is None else design.rough_sandwich(w, self.unit)
+        return np.asarray(M), design.adjoint(w[:, None])[:, 0]
 
 
 def share_of(objective: PointwiseObjective, sample: PointwiseObjective) -> float:

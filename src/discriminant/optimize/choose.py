@@ -16,6 +16,7 @@ from discriminant.thresholds import (
     COUPLED_PARAMETERS,
     EXACT_WORK_COUPLED,
     FACTOR_COLUMNS,
+    FALL,
     FEW_ROWS,
     LOSS,
     NEWTON_WORTH,
@@ -23,10 +24,13 @@ from discriminant.thresholds import (
     ONE_CALL_WORK,
     PAIR_PRODUCT,
     PASS_VALUE,
+    ROW_CLASS,
+    ROW_VALUE,
     SAMPLE_ROWS,
     SAMPLE_ROWS_PER_COLUMN,
     SAMPLE_SHARE,
     SAMPLE_WORTH,
+    SINGLE_PRODUCT,
     STEP,
 )
 
@@ -102,6 +106,17 @@ class Shape:
     def gram_steps(self) -> float:
         """So many cost as much as the columns' Gram matrix."""
         return self.n * self.d**2 / 2 * BLAS_PRODUCT / self.step
+
+    @property
+    def projection_rows(self) -> int:
+        """Rows for a proof with a projection: of more it costs more, of fewer it is looser, as their number is."""
+        row = self.projection_steps(1) - self.projection_steps(0)
+        return int(min(max(4 / (FALL * row), 4 * (self.d + 1)), self.n))
+
+    def projection_steps(self, rows: int) -> float:
+        """So many steps cost as much as that proof."""
+        row = self.d**2 / 2 * SINGLE_PRODUCT + self.d * ROW_VALUE + self.q * ROW_CLASS
+        return (rows * row + self.d**3 / 3 * BLAS_PRODUCT + 3 * STEP) / (self.step / 2)
 
     @property
     def sample_pays(self) -> bool:

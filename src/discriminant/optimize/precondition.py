@@ -214,12 +214,8 @@ class _RoughGram:
     weighted: bool
 
     def __call__(self, block: Block) -> Array:
-        Y = np.ones((block.rows, len(self.unit) + 1), dtype=np.float32)
-        values = block.design.values
-        Y[:, 1:] = (values if self.center is None else values - self.center) / self.unit
-        if self.weighted:
-            Y *= np.sqrt(np.asarray(block.weight, dtype=np.float32))[:, None]
-        return np.asarray(Y.T @ Y, dtype=np.float64)
+        weight = np.asarray(block.weight, dtype=np.float64) if self.weighted else None
+        return centred(block.design, self.center).rough_sandwich(weight, self.unit)  # type: ignore[no-any-return]
 
 
 def from_diagonal(objective: PointwiseObjective, A: Array) -> tuple[Solve, Evaluation]:

@@ -10,8 +10,9 @@ rows squares that error into the gap.  Each sample starts from the optimum of th
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -302,39 +303,64 @@ class _Lengths:
         return self.most * float(np.square(scale / self.scale).max())
 
 
-def sample_proof(objective: PointwiseObjective, sample: PointwiseObjective, lengths: _Lengths | None = None) -> Any:
+def sample_proof(
+    objective: PointwiseObjective, sample: PointwiseObjective, lengths: _Lengths | None = None
+) -> SampleProofs:
     """The proof from some rows' curvature: without a ridge, or with one too small for the dual to help."""
-    lengths = _Lengths(objective) if lengths is None else lengths
-    shape, D, q = shape_of(objective), objective.n_parameters, objective.n_outputs
-    competing, dear, there = shape.competing, objective.blocks.pass_cost > 1, objective.blocks.on_device
-    whole = competing and q * D <= COUPLED_PARAMETERS
-    proofs: list[tuple[float, SampleProof]] = []
+    return SampleProofs(objective, sample, _Lengths(objective) if lengths is None else lengths)
 
-    def add(kind: type[SampleProof], outputs: int, far: float) -> None:
-        """``far``: times the gap that is wanted, by ‖∇J‖²/2λ; nearer, the dual will prove it before this has paid."""
-        pairs = outputs * (outputs + 1) / 2
-        rows = int(max(PROOF_WORK / (pairs * D * D), 20.0 * outputs * D))
-        base = drawn(objective, rows) if there or (rows < objective.n_rows and not dear) else sample
-        if base is sample and sample is not objective and not competing:
-            far = DUAL_FAR
-        proofs.append((0.0 if dear else far, kind(base, share_of(objective, base), lengths)))
 
-    def prove(state: State, wanted: float) -> float:
+@dataclass
+class SampleProofs:
+    """Proofs by a projection and by self-concordance, each tried where it is likely to save the steps that it costs."""
+
+    objective: PointwiseObjective
+    sample: PointwiseObjective
+    lengths: _Lengths
+
+    def __call__(self, state: State, wanted: float) -> float:
+        """The gap that is proved; infinite where nothing is tried."""
+        objective, square = self.objective, state.decrement**2
         # Rows of a device are fetched for it, where nothing else proves the end.
-        if not state.decrement**2 <= (DUAL_LOST if there else 1.0) * wanted or D > FACTOR_COLUMNS:
+        lost = square <= DUAL_LOST * wanted
+        if not square <= wanted or (objective.blocks.on_device and not lost) or objective.n_parameters > FACTOR_COLUMNS:
             return float("inf")
-        if not proofs:
-            steps = hessian_steps(objective.n_rows, D)
-            if objective.ridge is not None and (competing or q == 1):
-                steps = 2.0 + shape.block_steps if competing else steps
-                add(ProjectedDual, 1, math.exp(min(FALL * steps, 300.0)))
-            if whole or not proofs:
-                steps = shape.proof_steps if whole else steps
-                add(SampleProof, q if whole else 1, math.exp(min(FALL * steps, 300.0)))
         gap, loose, state = float("inf"), loose_gap(objective, state.found), state.brought()
-        for far, proof in proofs:
-            if gap > wanted and (loose > far * wanted or state.decrement**2 <= DUAL_LOST * wanted):
-                gap = min(gap, proof(state, wanted))
+        for far, proof in self.proofs:
+            if gap > wanted and (loose > far * wanted or lost):
+                gap = min(gap, proof()(state, wanted))
         return gap
 
-    return prove
+    @cached_property
+    def proofs(self) -> list[tuple[float, Callable[[], SampleProof]]]:
+        """With how many times the gap that is wanted the dual bound must show before one is tried."""
+        objective, shape = self.objective, shape_of(self.objective)
+        D, q, competing = objective.n_parameters, objective.n_outputs, shape.competing
+        proofs, steps = [], hessian_steps(objective.n_rows, D)
+        whole = competing and q * D <= COUPLED_PARAMETERS
+        if objective.ridge is not None and (competing or q == 1):
+            rows = min(shape.projection_rows, self.sample.n_rows) if competing else objective.n_rows
+            proofs.append(self._proof(ProjectedDual, 1, shape.projection_steps(rows) if competing else steps, rows))
+        if whole or not proofs:
+            steps = shape.proof_steps * self.sample.n_rows / objective.n_rows if whole else steps
+            proofs.append(self._proof(SampleProof, q if whole else 1, steps))
+        return proofs
+
+    def _proof(
+        self, kind: type[SampleProof], outputs: int, steps: float, most: float = np.inf
+    ) -> tuple[float, Callable[[], SampleProof]]:
+        """A proof by at most so many rows, at the price of ``steps``: nearer, the dual will prove it before it pays."""
+        objective, D = self.objective, self.objective.n_parameters
+        dear, own = objective.blocks.pass_cost > 1, self.sample is not objective
+        rows = int(min(most, max(PROOF_WORK / (outputs * (outputs + 1) / 2 * D * D), 20.0 * outputs * D)))
+        part = objective.blocks.on_device or (rows < self.sample.n_rows and not dear)
+        far = math.exp(min(FALL * steps, 300.0))
+        if own and not part and not objective.criterion.coupled:
+            far = DUAL_FAR
+
+        @cache
+        def proof() -> SampleProof:
+            base = drawn(objective, rows) if part else self.sample
+            return kind(base, share_of(objective, base), self.lengths)
+
+        return 0.0 if dear else far, proof
