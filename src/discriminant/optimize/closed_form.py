@@ -40,10 +40,6 @@ class ClosedForm:
     --------
     least_squares_from_moments : The same from moments.
 
-    Examples
-    --------
-    >>> from discriminant import Discriminant, datasets
-    >>> iris = datasets.load("iris")
     >>> model = Discriminant(criterion="squared", optimizer=ClosedForm()).fit(iris.X, iris.y)
     >>> model.n_iter_, model.certificate_.converged
     (1, True)
@@ -85,6 +81,7 @@ class ClosedForm:
         return Solution(A, status, True, passes, 1, float(J), norm, history)
 
 
+@documented
 @dataclass(frozen=True)
 class LeastSquares:
     """What ``least_squares_from_moments`` finds.
@@ -104,9 +101,6 @@ class LeastSquares:
     --------
     least_squares_from_moments : Returns one.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> found = least_squares_from_moments(np.eye(1), np.ones((1, 1)), np.zeros(1), np.zeros(1))
     >>> found.weights.ravel(), found.rank
     (array([0., 1.]), 1)
@@ -117,6 +111,7 @@ class LeastSquares:
     null_space: Array
 
 
+@documented
 def least_squares_from_moments(
     scatter: Array, cross: Array, mean: Array, target_mean: Array, ridge: float | Array = 0.0
 ) -> LeastSquares:
@@ -142,13 +137,6 @@ def least_squares_from_moments(
     LeastSquares
         Weights, rank and null space.
 
-    Notes
-    -----
-    With λ = 0 and directions in which the rows are flat, the shortest augmented vector is taken: A = Y† T.
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> x, t = np.array([0.0, 1.0, 2.0]), np.array([1.0, 3.0, 5.0])
     >>> S, C = np.cov(x, bias=True).reshape(1, 1), np.cov(x, t, bias=True)[:1, 1:]
     >>> least_squares_from_moments(S, C, np.array([1.0]), np.array([3.0])).weights.ravel()

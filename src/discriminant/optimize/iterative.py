@@ -19,7 +19,29 @@ from discriminant.optimize.progress import stepped
 from discriminant.optimize.promise import NEGLIGIBLE, VANISHING, Promise, promise
 from discriminant.protocols import Array, Solution
 
+documented = Entries("""
+objective : PointwiseObjective
+    J over the rows: a criterion, its penalty and the data as one function of A.
+start : ndarray of shape (1 + d, q)
+    The weights to begin with.
+iterations : int
+    Steps at most.
+random_state : int, Generator or None
+    Seed of what is drawn at random.
+trace : bool
+    Keep the weights of each step in the history.
+count_errors : bool
+    Count the misclassified rows at each step, at the price of a pass; with ``trace`` when they are looked at.
+callback : callable or None
+    Called with each ``Step``; stops the run by returning True.
+scale : {"mean", "sum"}
+    In which η, J and ‖∇J‖ are counted: a mean over the rows, or the textbooks' sum.
+→ Solution : Solution
+    The weights, a status sentence, and what was spent.
+""").documented
 
+
+@documented
 class Step(NamedTuple):
     """What a callback is given after each step.
 
@@ -44,9 +66,6 @@ class Step(NamedTuple):
     --------
     Iterative : The options of which ``callback`` is one.
 
-    Examples
-    --------
-    >>> from discriminant import Discriminant
     >>> from discriminant.optimize import Newton
     >>> X, y, met = [[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1], []
     >>> newton = Newton(callback=lambda step: met.append(step.k))
@@ -61,28 +80,6 @@ class Step(NamedTuple):
     step: float
     errors: int | None
     weights: Array
-
-
-documented = Entries("""
-objective : PointwiseObjective
-    J over the rows: a criterion, its penalty and the data as one function of A.
-start : ndarray of shape (1 + d, q)
-    The weights to begin with.
-iterations : int
-    Steps at most.
-random_state : int, Generator or None
-    Seed of what is drawn at random.
-trace : bool
-    Keep the weights of each step in the history.
-count_errors : bool
-    Count the misclassified rows at each step, at the price of a pass; with ``trace`` when they are looked at.
-callback : callable or None
-    Called with each ``Step``; stops the run by returning True.
-scale : {"mean", "sum"}
-    In which η, J and ‖∇J‖ are counted: a mean over the rows, or the textbooks' sum.
-→ Solution : Solution
-    The weights, a status sentence, and what was spent.
-""").documented
 
 
 of_solutions = Entries(inspect.cleandoc(Solution.__doc__ or "").split("-" * len("Attributes"))[1].split("\n\n")[0])

@@ -60,8 +60,7 @@ class Epoch:
         run = begin(replace(self.optimizer, random_state=order), rows, self.weights, self.repeats)
         run.meet_all()
         A, tally = run.weights(), run.state.tally
-        made = tally[STEPS, :1] if run.state.coupled else tally[STEPS]
-        return Mixed(A * made, tally[STEPS], tally[VISITS], run.state.losses)
+        return Mixed(A * run.counts(STEPS), tally[STEPS], tally[VISITS], run.state.losses)
 
 
 @dataclass

@@ -6,6 +6,7 @@ from typing import Any
 
 from discriminant.errors import MismatchError
 from discriminant.objective import PointwiseObjective
+from discriminant.optimize.iterative import documented
 from discriminant.protocols import Oracle
 
 _WORDS = {
@@ -33,6 +34,7 @@ _OPTIMIZERS_FOR = (
 )
 
 
+@documented
 def require(optimizer: Any, objective: Any, needs: Oracle | None = None) -> None:
     """Refuse an optimizer and an objective that do not fit together.
 
@@ -40,8 +42,6 @@ def require(optimizer: Any, objective: Any, needs: Oracle | None = None) -> None
     ----------
     optimizer : optimizer
         With ``needs``.
-    objective : PointwiseObjective
-        J over the rows: a criterion, its penalty and the data as one function of A.
     needs : Oracle or None, default=None
         What is needed; None: ``optimizer.needs``.
 
@@ -50,10 +50,7 @@ def require(optimizer: Any, objective: Any, needs: Oracle | None = None) -> None
     MismatchError
         The sentence names optimizer, criterion (or penalty) and the way out.
 
-    Examples
-    --------
     >>> from discriminant.criteria import ZeroOne
-    >>> from discriminant import Discriminant
     >>> Discriminant(criterion=ZeroOne(), optimizer="newton").fit([[0.0], [1.0]], [0, 1])
     Traceback (most recent call last):
         ...
@@ -69,6 +66,7 @@ def require(optimizer: Any, objective: Any, needs: Oracle | None = None) -> None
     )
 
 
+@documented
 def require_rows(optimizer: Any, objective: Any) -> PointwiseObjective:
     """The objective as one over rows, for the optimizers that need them.
 
@@ -76,8 +74,6 @@ def require_rows(optimizer: Any, objective: Any) -> PointwiseObjective:
     ----------
     optimizer : optimizer
         Whose name the refusal gives.
-    objective : PointwiseObjective
-        J over the rows: a criterion, its penalty and the data as one function of A.
 
     Returns
     -------
@@ -89,8 +85,6 @@ def require_rows(optimizer: Any, objective: Any) -> PointwiseObjective:
     MismatchError
         Where it has no rows.
 
-    Examples
-    --------
     >>> from discriminant.optimize import SingleSample
     >>> require_rows(SingleSample(), lambda A: 0.0)
     Traceback (most recent call last):

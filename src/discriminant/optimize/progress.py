@@ -59,13 +59,19 @@ def stepped(weights: Any = None, count: int = 1) -> bool:
 
 
 @contextmanager
-def watched(by: Watcher | None) -> Iterator[None]:
-    """Within, steps are reported to this watcher; None: to nobody.  Weights that nobody reads make no attributes."""
-    before = _watch.set(None if by is None else _Watch(by, lambda made: made if isinstance(made, dict) else None))
+def _within(watch: _Watch | None) -> Iterator[None]:
+    before = _watch.set(watch)
     try:
         yield
     finally:
         _watch.reset(before)
+
+
+@contextmanager
+def watched(by: Watcher | None) -> Iterator[None]:
+    """Within, steps are reported to this watcher; None: to nobody.  Weights that nobody reads make no attributes."""
+    with _within(None if by is None else _Watch(by, lambda made: made if isinstance(made, dict) else None)):
+        yield
 
 
 @contextmanager
@@ -76,11 +82,8 @@ def reading(read: Read | None) -> Iterator[None]:
         yield
         return
     outer = watch.read
-    before = _watch.set(watch._replace(read=None if read is None or outer is None else lambda A: outer(read(A))))
-    try:
+    with _within(watch._replace(read=None if read is None or outer is None else lambda A: outer(read(A)))):
         yield
-    finally:
-        _watch.reset(before)
 
 
 @contextmanager
@@ -91,9 +94,6 @@ def task(name: str, most: int | None = None) -> Iterator[None]:
         yield
         return
     by = watch.by.task(name, most)
-    before = _watch.set(watch._replace(by=by))
-    try:
+    with _within(watch._replace(by=by)):
         yield
-    finally:
-        _watch.reset(before)
     by.end()

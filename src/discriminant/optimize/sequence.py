@@ -151,9 +151,7 @@ class Run:
         """The weights that were asked for, and a note on them."""
         A, s, D = self.weights(), self.state, self.objective.n_parameters
         if keep == "average":
-            visits = np.maximum(s.tally[rules.VISITS], 1)
-            if s.coupled:
-                visits = visits[:1]
+            visits = np.maximum(self.counts(rules.VISITS), 1)
             return A - s.drift[:, :D].T / visits, "The average of the weights over all samples is handed back."
         if keep == "last":
             return A, ""
@@ -161,31 +159,27 @@ class Run:
         better = self.objective.sides(pocket)[0] <= self.objective.sides(A)[0]
         return np.where(better, pocket, A), "Of pocket and last weights, those with fewer errors are handed back."
 
-    def outputs_done(self) -> int:
-        return int(self.state.tally[rules.DONE].sum())
+    def counts(self, which: int) -> Array:
+        """What is counted of each output; of all together where they are coupled."""
+        return np.asarray(self.state.tally[which, : 1 if self.state.coupled else None])
 
     def ended(self) -> bool:
-        done = self.state.tally[rules.DONE]
-        return bool(done[0] if self.state.coupled else done.all())
+        return bool(self.counts(rules.DONE).all())
 
     def corrections(self) -> int:
-        k = self.state.tally[rules.STEPS]
-        return int(k[0] if self.state.coupled else k.sum())
+        return int(self.counts(rules.STEPS).sum())
 
-    def each(self) -> tuple[int, ...]:
-        """Corrections of each output; of all together where they are coupled."""
-        k = self.state.tally[rules.STEPS]
-        return tuple(int(count) for count in (k[:1] if self.state.coupled else k))
+    def samples(self) -> int:
+        return int(self.counts(rules.VISITS).sum())
+
+    @property
+    def epochs(self) -> History:
+        """The history by epochs, beside which single corrections may be traced."""
+        return self.history.epochs if isinstance(self.history, Corrections) else self.history
 
     def last_corrections(self) -> int:
         """Corrections of the last epoch."""
-        history = self.history.epochs if isinstance(self.history, Corrections) else self.history
-        made = history.columns["corrections"]
-        return int(made[-1] - (made[-2] if len(made) > 1 else 0))
-
-    def samples(self) -> int:
-        seen = self.state.tally[rules.VISITS]
-        return int(seen[0] if self.state.coupled else seen.sum())
+        return int(np.diff(self.epochs.columns["corrections"], prepend=0)[-1])
 
     def proof(self) -> str:
         """Why the samples are known to be separated."""
@@ -196,9 +190,9 @@ class Run:
         return rate(self.schedule, max(1, int(self.state.tally[rules.STEPS, 0])))
 
     def record(self, epoch: int, loss: float) -> None:
-        """One record an epoch, beside the single corrections where they are traced."""
-        history = self.history.epochs if isinstance(self.history, Corrections) else self.history
-        history.record(k=epoch, corrections=self.corrections(), samples=self.samples(), step=self.eta(), objective=loss)
+        self.epochs.record(
+            k=epoch, corrections=self.corrections(), samples=self.samples(), step=self.eta(), objective=loss
+        )
 
 
 def begin(options: Any, objective: PointwiseObjective, start: Array, repeats: bool = True) -> Run:

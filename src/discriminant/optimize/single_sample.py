@@ -22,6 +22,7 @@ import numpy as np
 from discriminant.arguments import BOOLEAN, CALLABLE, FROM_ZERO, NOT_NEGATIVE, RANDOM, among, checked, optional
 from discriminant.criteria import Quadratic, Relaxation
 from discriminant.errors import MismatchError, counted
+from discriminant.kernels.rules import DONE, STEPS
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize.iterative import NOT_A_NUMBER, STOPPED, Step, documented, of_solutions, starting_weights
 from discriminant.optimize.needs import require, require_rows
@@ -213,7 +214,7 @@ class SingleSample:
         self._check(rows)
         run = begin(self, rows, starting_weights(rows, start))
         run.epoch()
-        return run.weights(), run.each(), run.samples()
+        return run.weights(), tuple(run.counts(STEPS).tolist()), run.samples()
 
     def _check(self, rows: PointwiseObjective) -> None:
         """Refuse what the sequential rules have no form for."""
@@ -265,7 +266,7 @@ class SingleSample:
                 f"Ended after {counted(self.epochs, 'epoch')} and {counted(k, 'correction')}; nothing says that the "
                 "weights have settled."
             )
-        apart = f", with {run.outputs_done()} of {q} outputs done" if q > 1 and not run.state.coupled else ""
+        apart = f", with {run.counts(DONE).sum()} of {q} outputs done" if q > 1 and not run.state.coupled else ""
         last = run.last_corrections()
         near = last <= 0.05 * run.rows_per_epoch  # few enough to be worth a pass to look
         if near and not run.objective.sides(run.weights())[0].any():
@@ -287,7 +288,7 @@ class SingleSample:
         return SequentialSolution(
             A, status, converged, passes=epoch + self.evaluate, iterations=epoch, objective=value,
             history=run.history, notes=(note,) if note else (), corrections=run.corrections(), samples=run.samples(),
-            each=run.each(),
+            each=tuple(run.counts(STEPS).tolist()),
         )  # fmt: skip
 
 

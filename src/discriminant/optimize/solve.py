@@ -10,9 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from discriminant.docstrings import documented
 from discriminant.protocols import Array
 
 
+@documented
 class Solved(NamedTuple):
     """The solution of a symmetric system.
 
@@ -31,8 +33,6 @@ class Solved(NamedTuple):
     --------
     symmetric_solve : Returns one.
 
-    Examples
-    --------
     >>> symmetric_solve(np.eye(2), np.ones((2, 1))).rank
     2
     """
@@ -42,6 +42,7 @@ class Solved(NamedTuple):
     null_space: Array
 
 
+@documented
 def symmetric_solve(H: Array, b: Array, tolerance: float | None = None) -> Solved:
     """|H|⁺ b: the shortest solution, with negative eigenvalues of H (no minimum there) counted by their size.
 
@@ -59,8 +60,6 @@ def symmetric_solve(H: Array, b: Array, tolerance: float | None = None) -> Solve
     Solved
         The shortest solution, the rank and the null space.
 
-    Examples
-    --------
     >>> symmetric_solve(np.array([[2.0, 0.0], [0.0, 0.0]]), np.array([[1.0], [0.0]])).x.ravel()
     array([0.5, 0. ])
     """
