@@ -14,14 +14,7 @@ import numpy as np
 from discriminant.arrays import as_dense
 from discriminant.data import make_blocks
 from discriminant.data.rows import Rows
-from discriminant.inference.exact import (
-    Integers,
-    dot_signs,
-    independent_rows,
-    integer_row,
-    over_common_denominator,
-    solve,
-)
+from discriminant.inference.exact import Integers, dot_signs, integer_row, nullspace
 from discriminant.protocols import Array, Block
 
 _EPS = np.finfo(np.float64).eps
@@ -39,36 +32,16 @@ def independent_columns(source: Rows, intercept: bool = True) -> tuple[tuple[int
     n, d = source.shape
     sample = sorted({int(i) for i in np.linspace(0, n - 1, min(n, 2 * d + 32))})
     while True:
-        rows = [integer_row([int(intercept), *row])[0] for row in as_dense(source.pick(np.array(sample)).raw).tolist()]
-        columns = list(map(list, zip(*rows, strict=True)))
-        chosen, pivots = independent_rows(columns if intercept else columns[1:])
-        chosen = chosen if intercept else [j + 1 for j in chosen]
-        kept = tuple(j - 1 for j in chosen if j)
-        left = [j for j in range(1, d + 1) if j not in set(chosen)]
-        if not left:
-            return kept, {}
-        relations = _relations(rows, chosen, pivots, left)
-        row = counterexample(source, relations)
+        values = as_dense(source.pick(np.array(sample)).raw).tolist()
+        # The pivots of rows that are reduced from the left are the leftmost independent columns.
+        vectors, free = nullspace([integer_row([1] * intercept + row)[0] for row in values])
+        relations = {
+            j - intercept: [0] * (not intercept) + [-v for v in vector] for j, vector in zip(free, vectors, strict=True)
+        }
+        row = counterexample(source, list(relations.values()))
         if row is None:
-            return kept, {j - 1: vector for j, vector in zip(left, relations, strict=True)}
+            return tuple(j for j in range(d) if j not in relations), relations
         sample.append(row)
-
-
-def _relations(rows: list[Integers], chosen: list[int], pivots: list[int], left: list[int]) -> list[Integers]:
-    """For each column left out, its coefficients on the chosen ones, with −1 in its own place."""
-    matrix = [[rows[i][j] for j in chosen] for i in pivots]
-    if matrix:
-        numerators, denominator = solve(matrix, [[rows[i][j] for j in left] for i in pivots])
-    else:  # nothing but zeros
-        numerators, denominator = np.zeros((0, len(left)), dtype=object), 1
-    relations = []
-    for place, j in enumerate(left):
-        vector = [0] * len(rows[0])
-        vector[j] = -denominator
-        for k, column in enumerate(chosen):
-            vector[column] = int(numerators[k, place])
-        relations.append(over_common_denominator(vector))
-    return relations
 
 
 def counterexample(source: Rows, relations: Sequence[Integers]) -> int | None:
