@@ -17,7 +17,7 @@ from discriminant.arguments import MODEL, checked, numbers
 from discriminant.errors import DataError, ParameterError
 from discriminant.geometry.regions import box, clip, polygon_area
 from discriminant.inference import documented
-from discriminant.model import discriminant_of
+from discriminant.model import LinearDiscriminant, discriminant_of
 from discriminant.optimize.highs import deepest_point
 from discriminant.protocols import Array
 
@@ -108,7 +108,7 @@ def ambiguity(model: Any, bounds: Any) -> Ambiguity:
     return _planar(plain, sides, limits, labels) if d == 2 else _sampled(plain, sides, limits)
 
 
-def _sides(found: Any) -> tuple[Array, Array]:
+def _sides(found: LinearDiscriminant) -> tuple[Array, Array]:
     """(s (K, q): the side on which class k lies of output j, or 0; θ (q,))."""
     K, q = len(found.classes), np.shape(found.weights)[1]
     if found.coding is not None:

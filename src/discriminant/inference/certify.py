@@ -12,6 +12,7 @@ It reads ``coef_``, ``intercept_``, ``classes_`` and ``C``, so that scikit-learn
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from discriminant.data.labels import recode
 from discriminant.data.rows import Rows
 from discriminant.errors import DataError, ParameterError
 from discriminant.inference import documented
-from discriminant.inference.separability import separability
+from discriminant.inference.separability import Separability, separability
 from discriminant.optimize.certificate import self_concordant_gap
 from discriminant.protocols import Array, Certificate
 
@@ -101,7 +102,7 @@ def _infinite(X: Any, y: Any, weight: Array | None, total: float) -> Certificate
     return Certificate(status, False, J, J, 0.0, 0.0, 1.0, verdict.without_data(), condition=np.inf)
 
 
-def _sentence(J: float, gap: float, tol: float, met: bool, verdict: Any) -> str:
+def _sentence(J: float, gap: float, tol: float, met: bool, verdict: Separability | None) -> str:
     if not np.isfinite(gap):
         if verdict is not None and verdict.verdict != "overlapping":
             return f"J = {J:.12g}, and it has no minimum: the classes are {verdict.verdict}."
@@ -147,7 +148,7 @@ class _Problem:
         self.total = float(weight.sum())
         self.passes, self.condition = 0.0, float("nan")
 
-    def blocks(self, A: Array) -> Any:
+    def blocks(self, A: Array) -> Iterator[tuple[Array, Array, Array, Array]]:
         """(Y wide (m, 1+d), z (m, K), one-hot t (m, K), share w/W (m,)) of each block."""
         wide = A.astype(Wide)
         self.passes += 1

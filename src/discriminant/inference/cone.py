@@ -34,6 +34,7 @@ from discriminant.protocols import Array, Block
 Pair = tuple[int, int]  # (row, rival class)
 OWN = 2  # what ``signs`` holds at a row's own class
 _EPS = np.finfo(np.float64).eps
+FRAME_ROWS = 2_000  # whose values give the columns' units
 _OFFSET = 1024.0  # a column is centred when its values exceed this many times their spread
 
 
@@ -332,6 +333,18 @@ class KeslerCone:
         """(w_y − w_k)·ỹ_i exactly for each pair, in exact coordinates."""
         exponents, rows = self.exponents(pairs), self.integer_rows(pairs)
         return [Fraction(dot(row, weights)) / Fraction(2) ** e for row, e in zip(rows, exponents, strict=True)]
+
+
+def spread(rows: Array, most: int) -> Array:
+    """So many of these at most, evenly spread."""
+    return np.asarray(rows[np.unique(np.linspace(0, len(rows) - 1, min(most, len(rows))).astype(np.intp))])
+
+
+def whole_cone(source: Rows, codes: Array, n_classes: int, intercept: bool) -> KeslerCone:
+    """The cone of all columns, in units that a sample of the rows gives them."""
+    n, d = source.shape
+    frame = frame_of(source, spread(np.arange(n), FRAME_ROWS), intercept)
+    return KeslerCone(source, codes, n_classes, tuple(range(d)), intercept, *frame)
 
 
 def frame_of(source: Rows, rows: Array, intercept: bool = True) -> tuple[Array, Array]:

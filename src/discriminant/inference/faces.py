@@ -100,7 +100,7 @@ class Face:
         new = [order[i - len(old)] for i in chosen[len(old) :]]
         rest = [pair for pair in order if pair not in set(new)]
         base = [*old, *(rows[pair] for pair in new)]
-        x = _balance(base, pivots, [(rows[pair], wanted[pair]) for pair in rest])
+        x = combination(base, pivots, [(rows[pair], wanted[pair]) for pair in rest])
         if x is None or any(value <= 0 for value in x[len(old) :]):
             return None
         lift = max([Fraction(1), *(1 - v / self.multipliers[p] for p, v in zip(self.pairs, x, strict=False))])
@@ -116,7 +116,7 @@ class Face:
         return [int(j) for j in np.argsort(-size, kind="stable")]
 
 
-def _balance(
+def combination(
     base: Sequence[Integers], pivots: Sequence[int], rest: Sequence[tuple[Integers, Fraction]]
 ) -> list[Fraction] | None:
     """x with Σ x_b base_b = −Σ λ row over the rest, or None where the rest is not in the span of the base."""

@@ -12,7 +12,7 @@ Sums over rows are those of ``objective``, in columns with a centre and units, s
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 
@@ -84,8 +84,8 @@ class Likelihood:
     oracles: ClassVar[Oracle] = Oracle.VALUE | Oracle.GRADIENT | Oracle.CURVATURE
 
     @property
-    def blocks(self) -> Any:
-        return self.objective.blocks
+    def blocks(self) -> ArrayBlocks:
+        return cast(ArrayBlocks, self.objective.blocks)
 
     @property
     def n_classes(self) -> int:

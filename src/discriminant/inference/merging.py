@@ -17,11 +17,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from discriminant.inference.cone import KeslerCone, Pair
-from discriminant.inference.exact import independent_rows, over_common_denominator, solve
+from discriminant.inference.cone import KeslerCone, Pair, spread
+from discriminant.inference.exact import independent_rows, over_common_denominator
+from discriminant.inference.faces import combination
 from discriminant.inference.hinge import separating
 from discriminant.inference.search import Finding, Search
-from discriminant.protocols import Array
 from discriminant.thresholds import DESCENT_FROM, FIRST_PAIRS, MERGE_FROM
 
 _ROWS_EACH = 20  # rows of a class, for each column, that are looked at for an overlap
@@ -95,7 +95,7 @@ class Merger:
     def _overlap(self, j: int, k: int) -> dict[Pair, Fraction] | None:
         """Multipliers that prove that some rows of two classes overlap and span all columns, or None."""
         count = _ROWS_EACH * self.cone.width
-        rows = np.concatenate([_some(np.flatnonzero(self.cone.codes == c), count) for c in (j, k)])
+        rows = np.concatenate([spread(np.flatnonzero(self.cone.codes == c), count) for c in (j, k)])
         part = self.cone.take(rows)
         pair = replace(part, codes=(part.codes == k).astype(np.int8), n_classes=2)
         features = [m for m, _ in pair.integer_features(range(min(len(rows), 4 * pair.width)))]
@@ -166,19 +166,12 @@ class Merger:
         pairs = list(edge)
         features = self.cone.integer_features(i for i, _ in pairs)
         chosen, pivots = independent_rows([m for m, _ in features])
-        unit = over_common_denominator([*rest, Fraction(1)])[-1]
-        target = [[-int(v * unit)] for v in rest]
-        matrix = [[_sign(self.cone, pairs[i], leaf) * features[i][0][j] for i in chosen] for j in pivots]
-        x, q = solve(matrix, [target[j] for j in pivots])
-        return {
-            pairs[i]: Fraction(int(v), q * unit) * Fraction(2) ** features[i][1]
-            for i, v in zip(chosen, x[:, 0], strict=True)
-        }
+        base = [[_sign(self.cone, pairs[i], leaf) * v for v in features[i][0]] for i in chosen]
+        whole = over_common_denominator([*rest, Fraction(1)])
+        x = combination(base, pivots, [(whole[:-1], Fraction(1, whole[-1]))])
+        assert x is not None  # the edge's rows span all columns
+        return {pairs[i]: v * Fraction(2) ** features[i][1] for i, v in zip(chosen, x, strict=True)}
 
 
 def _sign(cone: KeslerCone, pair: Pair, leaf: int) -> int:
     return 1 if int(cone.codes[pair[0]]) == leaf else -1
-
-
-def _some(rows: Array, count: int) -> Array:
-    return rows[np.unique(np.linspace(0, len(rows) - 1, min(count, len(rows))).astype(np.intp))]

@@ -19,7 +19,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from discriminant.inference.cone import OWN, KeslerCone, Pair
+from discriminant.inference.cone import OWN, KeslerCone, Pair, spread
 from discriminant.inference.exact import Integers, independent_rows, nullspace
 from discriminant.inference.faces import Face
 from discriminant.inference.programs import DualSimplex, vertex, widest
@@ -98,8 +98,7 @@ class Search:
                 continue
             for rival in range(self.cone.n_classes):
                 if rival != own:
-                    picked = rows[np.linspace(0, len(rows) - 1, min(share, len(rows))).astype(int)]
-                    pairs.extend((int(i), rival) for i in np.unique(picked))
+                    pairs.extend((int(i), rival) for i in spread(rows, share))
         return pairs
 
     # -- one face ----------------------------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ from discriminant.errors import DataError, columns, names
 from discriminant.inference import documented
 from discriminant.inference.capacity import cover_probability
 from discriminant.inference.columns import independent_columns
-from discriminant.inference.cone import KeslerCone, Pair, frame_of
+from discriminant.inference.cone import KeslerCone, Pair, whole_cone
 from discriminant.inference.exact import Integers
 from discriminant.inference.hinge import few_errors, separating
 from discriminant.inference.hyperplanes import Placed, least, place, rationals
@@ -409,10 +409,8 @@ def decide(
 ) -> Separability:
     """The verdict on rows, classes and names that have been checked."""
     with single_threaded_blas():  # many small products: BLAS threads would only wait for one another
-        sample = np.unique(np.linspace(0, source.shape[0] - 1, min(source.shape[0], 2_000)).astype(np.intp))
-        center, exponent = frame_of(source, sample, fit_intercept)
-        every = tuple(range(source.shape[1]))
-        cone = KeslerCone(source, codes, len(classes), every, fit_intercept, center, exponent)
+        cone = whole_cone(source, codes, len(classes), fit_intercept)
+        every = cone.keep
         relations: Mapping[int, Integers] = {}
         # Which columns depend on others is dear to know, and nothing that weights which separate every row need.
         u = separating(cone, guess) if len(every) > DESCEND_COLUMNS else None

@@ -22,7 +22,7 @@ import numpy as np
 from discriminant.arrays import as_dense, is_sparse
 from discriminant.data import as_rows
 from discriminant.inference.columns import independent_columns
-from discriminant.inference.cone import KeslerCone, Pair, frame_of
+from discriminant.inference.cone import KeslerCone, Pair, whole_cone
 from discriminant.inference.exact import Integers, over_common_denominator
 from discriminant.inference.hinge import separating
 from discriminant.inference.search import Finding, Search
@@ -166,10 +166,7 @@ def _rest(cone: KeslerCone, rows: Array) -> Rest:
     low, high = _range(cone.source.pick(rows).values)
     columns = np.flatnonzero(low < high) if cone.intercept else np.flatnonzero((low != 0) | (high != 0))
     source = as_rows(cone.source.pick(rows).raw[:, columns])
-    sample = np.unique(np.linspace(0, len(rows) - 1, min(len(rows), 2_000)).astype(np.intp))
-    center, exponent = frame_of(source, sample, cone.intercept)
-    keep = tuple(range(len(columns)))
-    return Rest(rows, columns, KeslerCone(source, cone.codes[rows], 2, keep, cone.intercept, center, exponent))
+    return Rest(rows, columns, whole_cone(source, cone.codes[rows], 2, cone.intercept))
 
 
 def _raw(rest: Rest, weights: Sequence[int]) -> Raw:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from discriminant.inference.likelihood import Likelihood, Optimum, inverse, to_r
 from discriminant.inference.robust import Robust
 from discriminant.protocols import Array, Need
 from discriminant.shown import Shown, aligned, html_table, wrapped
+
+if TYPE_CHECKING:
+    from discriminant.inference.limit import LimitingFit
 
 COVARIANCES = ("model", "HC0", "HC1", "cluster", "survey")
 TEXT = ("outcome", "term")  # columns of words, on the left
@@ -430,7 +433,7 @@ def _centred(optimum: Optimum, covariance: Array) -> Centred:
     return Centred(center, (to_raw(units) @ optimum.theta).T, M @ covariance @ M.T)
 
 
-def summarise_limit(limit: Any, optimum: Optimum, feature_names: Sequence[str], request: Request) -> Summary:
+def summarise_limit(limit: LimitingFit, optimum: Optimum, feature_names: Sequence[str], request: Request) -> Summary:
     """The table of a fit whose likelihood has no finite maximum: what is infinite is said to be, the rest is given."""
     d, m = len(limit.center), len(limit.classes) - 1
     estimate = limit.coefficients if m == 1 else limit.coefficients[:, 1:].T.ravel()
