@@ -22,7 +22,7 @@ import numpy as np
 
 from discriminant.data.blocks import ArrayBlocks
 from discriminant.data.labels import encode_labels
-from discriminant.data.rows import DenseDesign
+from discriminant.data.rows import DenseDesign, Rows
 from discriminant.protocols import Array, Block
 from discriminant.thresholds import QUERY_COLUMNS
 
@@ -108,7 +108,7 @@ class QueryTable:
 
 
 class QueryBlocks:
-    """Blocks that a database adds up where it can; everything else is asked of ``opened``, which reads the rows."""
+    """What a fit in closed form asks: sums, by the database where it can; else of ``opened``, which reads the rows."""
 
     in_memory: ClassVar[bool] = False
     elsewhere: ClassVar[bool] = False
@@ -125,10 +125,9 @@ class QueryBlocks:
     def _read(self) -> ArrayBlocks:
         return self._opened()
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return getattr(self._read, name)
+    @property
+    def rows(self) -> Rows:
+        return self._read.rows
 
     def __iter__(self) -> Iterator[Block]:
         return iter(self._read)

@@ -13,14 +13,14 @@ import re
 import tempfile
 import weakref
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from discriminant.data.database import QueryBlocks, QueryTable, find_table
-from discriminant.data.file_blocks import Budget
+from discriminant.data.file_blocks import Budget, FileRows
 from discriminant.data.preprocess import Preprocess
 from discriminant.data.scan import Scan, bytes_of, scan
 from discriminant.data.sources import is_dataset, is_query
@@ -37,14 +37,13 @@ _ROW_BY_ROW = re.compile(
 class QueryScan(Scan):
     """A query whose rows are written to a file when they are first needed; class sums the database adds up itself."""
 
-    def __init__(self, table: QueryTable, written: Callable[[], Scan]) -> None:
-        self.table, self._written = table, written
+    def __init__(self, table: QueryTable, written: Callable[[], Scan], hold: bool | None) -> None:
+        self.table, self._written, self.hold = table, written, hold
 
-    def __getattr__(self, name: str) -> Any:
-        if name not in ("source", "rows", "hold"):
-            raise AttributeError(name)
-        vars(self).update(vars(self._written()))
-        return vars(self)[name]
+    @cached_property
+    def rows(self) -> FileRows:  # type: ignore[override]
+        """The rows of the file, which is written now."""
+        return self._written().rows
 
     def __repr__(self) -> str:
         return f"<scan of a query with the columns {names(self.table.columns)}>"
@@ -86,7 +85,7 @@ def scan_query(query: Any, target: Any, options: dict[str, Any], connection: Any
     """A query, a stream or an iterator as a scan: sums by the database, or the file that its rows are written to."""
     table = find_table(query, target, options.get("columns"), connection)
     written = partial(_written, query, target, options, connection)
-    return written() if table is None else QueryScan(table, written)
+    return written() if table is None else QueryScan(table, written, options.get("hold"))
 
 
 def _written(query: Any, target: Any, options: dict[str, Any], connection: Any) -> Scan:

@@ -169,8 +169,12 @@ class Scan(PartSource):
     """
 
     def __init__(self, source: FileSource, budget: Budget, hold: bool | None, progress: Progress) -> None:
-        self.source, self.hold = source, hold
-        self.rows = FileRows(source, budget, progress)
+        self.rows, self.hold = FileRows(source, budget, progress), hold
+
+    @property
+    def source(self) -> FileSource:
+        """The files."""
+        return self.rows.source
 
     def __repr__(self) -> str:
         files = self.source.files
