@@ -399,9 +399,9 @@ def test_lines_longer_than_any_head_are_scanned(tmp_path):
     ],
 )
 def test_dressed_numbers(texts, decimal, numbers):
-    from discriminant.data.tables import dressed_numbers
+    from discriminant.data.tables import formatted_numbers
 
-    found = dressed_numbers(texts, decimal)
+    found = formatted_numbers(texts, decimal)
     if numbers is None:
         assert found is None
     else:

@@ -5,7 +5,7 @@ of a chunk; chunks are added first to last.  So the bits of a sum do not depend 
 
 How other storage plugs in (files, Dask, devices; ``data.sources``): a source hands out a *subclass* of ``ArrayBlocks``
 that overrides ``reduce``, ``__iter__``, ``spread``, ``sample``, ``draw`` and, where ``target`` and ``weight`` are no
-arrays here, ``counts``, ``total`` and ``weighed``.  Its ``rows`` need ``shape``, ``block_rows`` and ``blocks_type``
+arrays here, ``counts``, ``total`` and ``reweighted``.  Its ``rows`` need ``shape``, ``block_rows`` and ``blocks_type``
 (that subclass, which ``make_blocks`` builds), and ``design``, ``pick``, ``columns`` for methods that ask for certain
 rows.  ``reduce(kernel)`` may run the kernel elsewhere (a worker) or put another of the same meaning in its place (a
 device).  Whole-data questions go through these methods only; nothing above reads ``target`` as one array unless the
@@ -129,7 +129,7 @@ class ArrayBlocks:
             known[n_classes] = replace(self, weight=None).counts(n_classes).astype(np.int64)
         return known[n_classes]
 
-    def weighed(self, factors: Array) -> Self:
+    def reweighted(self, factors: Array) -> Self:
         """The same rows, each weight times the factor of the row's class."""
         each = np.asarray(factors)[np.asarray(self.target)]
         return replace(self, weight=each if self.weight is None else each * self.weight)
@@ -159,7 +159,7 @@ class ArrayBlocks:
     def draw(self, count: int, n_classes: int) -> tuple[Array, Block]:
         """(row numbers, rows): about ``count`` rows that stand for all, with weights that keep sums unbiased.
 
-        Evenly spaced but for a jitter.  Rows of a frequent class are thinned; rows of a rare one are all taken.
+        Evenly spaced but for a jitter.  Rows of a frequent class are drawn in part; rows of a rare one are all taken.
         """
         index, target, weight = self.chosen(count, n_classes)
         return index, Block(self.rows.pick(index), 0, target, weight)

@@ -33,7 +33,7 @@ from discriminant.data.tables import (
     arrow_codes,
     arrow_numbers,
     coded_column,
-    dressed_numbers,
+    formatted_numbers,
     level_numbers,
     number_column,
     text_column,
@@ -258,10 +258,11 @@ def typed_table(
     """The columns, those of numbers as numbers, with notes on how values were spelt."""
     found = [typed(column, decimal, text_columns) for column in columns]
     notes = list(notes)
-    if dressed := [column for column in found if column.dress]:
-        shown = names([column.name for column in dressed])
+    if formatted := [column for column in found if column.formatted]:
+        shown = names([column.name for column in formatted])
         notes.append(
-            f"Numbers with separators, units or brackets, such as {dressed[0].dress!r}, are read as numbers: {shown}."
+            "Numbers with separators, units or brackets, such as "
+            f"{formatted[0].formatted!r}, are read as numbers: {shown}."
         )
     for column in found:
         if column.spaced:
@@ -371,11 +372,11 @@ class CsvSource(ColumnSource):
         chosen = choose_columns(list(first.header), files[0], target, columns)
         place = {name: j for j, name in enumerate(first.header)}
         words = [name for name in chosen if not is_numeric(first, place[name])]
-        numbers = (dressed_numbers(first.first_texts(place[name]), first.decimal) for name in words)
-        dressed = tuple(name for name, found in zip(words, numbers, strict=True) if found is not None)
-        text = [name for name in words if name not in dressed]
-        self.columns = FileColumns(chosen, text, np.dtype(np.float64), dressed=dressed, decimal=first.decimal)
-        for name in dressed:
+        numbers = (formatted_numbers(first.first_texts(place[name]), first.decimal) for name in words)
+        formatted = tuple(name for name, found in zip(words, numbers, strict=True) if found is not None)
+        text = [name for name in words if name not in formatted]
+        self.columns = FileColumns(chosen, text, np.dtype(np.float64), formatted=formatted, decimal=first.decimal)
+        for name in formatted:
             sentence = f"{name!r}: numbers with separators, units or brackets are read as numbers."
             self.columns.notes.append(
                 ("hold numbers with separators, units or brackets, read as numbers", name, sentence)
@@ -405,7 +406,7 @@ class CsvSource(ColumnSource):
         if data.count(b'"') % 2:
             raise DataError(f"{path} has a quoted field that runs over a line end, which a scan cannot read.")
         try:
-            found = parse_csv(data, layout, {*self.columns.text, *self.columns.dressed, self.target}, columns)
+            found = parse_csv(data, layout, {*self.columns.text, *self.columns.formatted, self.target}, columns)
         except pa.ArrowInvalid as error:
             name = failed_column(error, layout)
             where = f"Column {name!r} of {path}" if name else path

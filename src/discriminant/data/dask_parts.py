@@ -110,7 +110,7 @@ def encode(part: Part, classes: Array, start: int) -> Part:
 def blocks_of(part: Part, factors: Array | None, block_rows: int) -> ArrayBlocks:
     """The partition in blocks; ``factors``: on the weights of the classes."""
     blocks = ArrayBlocks(as_rows(part.X), part.labels, part.weight, block_rows, part.start)
-    return blocks if factors is None else blocks.weighed(factors)
+    return blocks if factors is None else blocks.reweighted(factors)
 
 
 def fold(kernel: Callable[[Block], Any], part: Part, factors: Array | None, block_rows: int) -> Any:

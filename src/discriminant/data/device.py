@@ -177,7 +177,7 @@ class DeviceBlocks(ArrayBlocks):
     def counts(self, n_classes: int) -> Array:
         return np.asarray(self.library.counts(self.target, n_classes, self.weight))
 
-    def weighed(self, factors: Array) -> Self:
+    def reweighted(self, factors: Array) -> Self:
         lib = self.library
         table = lib.put(np.asarray(factors, dtype=np.float64))
         each = lib.take(table, self.target)

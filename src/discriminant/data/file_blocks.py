@@ -115,7 +115,7 @@ class Survey:
 
     classes: Array
     codes: Array  # (n,) in memory or on disk
-    kept: list[tuple[Array, Any]]  # of each part of text: (numbers of rows, these rows as they were parsed)
+    sampled: list[tuple[Array, Any]]  # of each part of text: (numbers of rows, these rows as they were parsed)
 
 
 class FileRows(SampledRows):
@@ -169,7 +169,7 @@ class FileRows(SampledRows):
         """One pass over what must be known of all rows beforehand."""
         source, labels = self.source, Labels(self._where)
         levels: dict[str, Counter[str]] = defaultdict(Counter)  # of each column of text: "" is a missing one
-        share, kept = min(1.0, self.budget.sample / max(2.0 * self.size, 1.0)), []
+        share, sampled = min(1.0, self.budget.sample / max(2.0 * self.size, 1.0)), []
         for i, part in enumerate(self.parts):
             found = source.survey(part)
             before = self.parts[i - 1]
@@ -181,12 +181,12 @@ class FileRows(SampledRows):
                 levels[column.name].update(dict(zip(column.levels, column.counts.tolist(), strict=True)))
             if found.parsed is not None:
                 keep = spaced(part.rows, int(part.rows * share) + 1)
-                kept.append((keep, found.parsed.take(keep)))
+                sampled.append((keep, found.parsed.take(keep)))
         self.note(self.size * source.survey_share)
         if not sum(part.rows for part in self.parts):
             raise DataError(f"{source.files[0]} has no rows.")
         source.settle(levels)
-        return Survey(*labels.finish(self.budget.memory // 16), kept)
+        return Survey(*labels.finish(self.budget.memory // 16), sampled)
 
     def _where(self, number: int, row: int) -> str:
         part = self.parts[number]
@@ -252,10 +252,10 @@ class FileRows(SampledRows):
         """As many rows from all over the files as the memory allows: a pass over it costs less than one over them."""
         n, d = self.shape
         if self.source.is_text:
-            kept = self.survey.kept
-            found = [self.source.rows(rows).pick(np.arange(len(keep))).raw for keep, rows in kept]
-            index = np.concatenate([start + keep for start, (keep, _) in zip(self.starts, kept, strict=False)])
-            kept.clear()
+            sampled = self.survey.sampled
+            found = [self.source.rows(rows).pick(np.arange(len(keep))).raw for keep, rows in sampled]
+            index = np.concatenate([start + keep for start, (keep, _) in zip(self.starts, sampled, strict=False)])
+            sampled.clear()
             return RowSample(index, stack(found))
         most = max(FEW_ROWS, self.budget.sample // max(8 * d, 1))
         return self._picked(min(n, max(self.budget.sample_rows, 500 * d), most))

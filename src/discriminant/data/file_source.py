@@ -56,7 +56,7 @@ class FileColumns:
     dtype: Dtype
     rules: dict[str, ColumnRule] = field(default_factory=dict)  # of text, once its levels are known
     notes: list[Remark] = field(default_factory=list)
-    dressed: tuple[str, ...] = ()  # columns of numbers with separators, units or brackets
+    formatted: tuple[str, ...] = ()  # columns of numbers with separators, units or brackets
     decimal: str = "."
     fixed: bool = False  # whether the rules are those of a fit, to which no level is new
 
@@ -103,7 +103,7 @@ class FileColumns:
 
     def _encoded(self, name: str, values: Any, where: Callable[[int], str]) -> Array | tuple[Array, Array]:
         """Numbers, or (codes, the numbers that each code stands for)."""
-        if name not in self.dressed and name not in self.rules:
+        if name not in self.formatted and name not in self.rules:
             return arrow_numbers(values)
         column = coded_column(name, *arrow_codes(values))
         if name in self.rules:

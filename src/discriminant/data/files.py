@@ -2,8 +2,8 @@
 
 CSV and TSV (also gzipped), JSON (lines or an array), Excel workbooks, Parquet, Arrow and Feather files, libsvm files
 and the bundled sets are recognised by what is in them, not by their names.  ``-`` is the standard input.  Types of
-Arrow files and frames are believed: integers and floats are numbers, strings and categories text, dates dates.  Labels
-keep their type.
+Arrow files and frames are taken as they are: integers and floats are numbers, strings and categories text, dates
+dates.  Labels keep their type.
 """
 
 from __future__ import annotations

@@ -58,9 +58,9 @@ def parse_lines(data: bytes, source: str, first: int = 1) -> Lines:
     rest = np.delete(numbers, heads)
     starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     indices = rest[0::2].astype(np.int32)
-    endless = np.flatnonzero(np.isinf(numbers))
-    if len(endless):
-        raise _refusal(source, lines[_row(heads, endless)], "a number is beyond 1.8e308, no finite number")
+    infinite = np.flatnonzero(np.isinf(numbers))
+    if len(infinite):
+        raise _refusal(source, lines[_row(heads, infinite)], "a number is beyond 1.8e308, no finite number")
     falls = np.diff(indices, prepend=-1) <= 0
     falls[starts[:-1][np.diff(starts) > 0]] = False  # the first of a row
     if falls.any():

@@ -1,4 +1,4 @@
-"""What a column is for, by its look: a number, a category, or something to leave out, each with a word why.
+"""What a column is for, by its values: a number, a category, or something to leave out, each with a word why.
 
 Left out are columns that number or name the rows, dates, free text, and columns that are empty or never change.
 """
@@ -12,7 +12,7 @@ import numpy as np
 
 from discriminant.data.dates import looks_like_date
 from discriminant.data.labels import distinct
-from discriminant.data.tables import Column, dressed_numbers, is_number, level_numbers
+from discriminant.data.tables import Column, formatted_numbers, is_number, level_numbers
 from discriminant.errors import DataError, names
 
 NUMBER, CATEGORY, OUT = "number", "category", "left out"
@@ -125,7 +125,7 @@ def nearly_numbers(levels: Sequence[str], row_of: Callable[[str], str] = lambda 
     odd = [level for level in levels if not is_number(level, sign)]
     if max(sum(point), sum(comma)) >= 0.9 * len(some) and odd:
         return f"numbers except for {names(odd, most=3)}{row_of(odd[0])}"
-    if dressed_numbers(levels) is not None and all(point):
+    if formatted_numbers(levels) is not None and all(point):
         return (
             f"numbers as text, such as {names(list(levels), most=2)}, in a file that has a type for numbers "
             "and should hold them so"

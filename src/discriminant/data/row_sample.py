@@ -115,7 +115,7 @@ class SampledBlocks(ArrayBlocks):
             return weight
         return self.factors[codes] if weight is None else self.factors[codes] * weight
 
-    def weighed(self, factors: Array) -> Self:
+    def reweighted(self, factors: Array) -> Self:
         return replace(self, factors=factors if self.factors is None else factors * self.factors)
 
     @property

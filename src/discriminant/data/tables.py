@@ -7,7 +7,7 @@
 
 No pandas: a column is an array, and a file is read with the standard library or, where it is large, with pyarrow.
 Text is never guessed at: '01' and '1' are two labels, 'NA' is a label, and only an empty field is missing text.
-Surrounding spaces are no part of a text.  A number may be dressed: '1,191', '$ 12.50', '(3)', '7 %', '70.5 kg'.
+Surrounding spaces are no part of a text.  A number may be formatted: '1,191', '$ 12.50', '(3)', '7 %', '70.5 kg'.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _MEASURE = (
     r"|[ck]?m2)(?![A-Za-z])"
 )
 UNIT = rf"{_CURRENCY}|{_MEASURE}"
-_DRESSED = re.compile(
+_FORMATTED = re.compile(
     rf"(?P<sign>[+-]?)\s*(?P<before>{_CURRENCY}|[%‰])?\s*(?P<second>[+-]?)"
     rf"(?P<whole>\d{{1,3}}(?:(?P<mark>[,.' ])\d{{3}})"
     rf"(?:(?P=mark)\d{{3}})*|\d+)(?:(?P<point>[.,])(?P<part>\d+|--?))?\s*(?P<after>{UNIT})?",
@@ -46,7 +46,7 @@ _DRESSED = re.compile(
 )
 _MEASURED = re.compile(_MEASURE)
 _TYPESET = str.maketrans("\u2212\u2013\u2019\u00a0\u202f", "--'  ")  # minus, dash, apostrophe and narrow spaces
-_ENDLESS = re.compile(r"[+-]?inf(?:inity)?", re.ASCII | re.IGNORECASE)
+_INFINITE = re.compile(r"[+-]?inf(?:inity)?", re.ASCII | re.IGNORECASE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ class Column:
     values: Array  # (n,) float64 with NaN, or codes with −1, where a value is missing
     levels: tuple[str, ...] = ()
     whole: str = ""  # "int" or "bool" where the file says that numbers are such
-    dress: str = ""  # a text as it stands in the file, where numbers were written with separators or units
+    formatted: str = ""  # a text as it stands in the file, where numbers were written with separators or units
     spaced: tuple[str, ...] = ()  # texts that differed from another level by surrounding spaces alone
     days: Array | None = None  # (n,) of a typed date: days since 1970, NaN where a value is missing
 
@@ -214,9 +214,9 @@ def coded_column(name: str, codes: Array, levels: Sequence[str]) -> Column:
 
 def number_column(name: str, values: Array, whole: str = "", shown: str = "") -> Column:
     """A column of numbers, none of them infinite; ``shown``: what a sentence calls one that is."""
-    endless = np.flatnonzero(np.isinf(values))
-    if len(endless):
-        refuse_infinity(name, int(endless[0]), shown or str(values[endless[0]]))
+    infinite = np.flatnonzero(np.isinf(values))
+    if len(infinite):
+        refuse_infinity(name, int(infinite[0]), shown or str(values[infinite[0]]))
     return Column(name, "number", values, whole=whole)
 
 
@@ -226,22 +226,22 @@ def typed(column: Column, decimal: str = ".", text_columns: Sequence[str] = ()) 
         return column
     # Levels of rows that were left out, such as a line of totals, say nothing of the others.
     levels = [level if count else "" for level, count in zip(column.levels, column.counts.tolist(), strict=True)]
-    numbers, dress = level_numbers(levels, decimal), ""
+    numbers, formatted = level_numbers(levels, decimal), ""
     if numbers is None:
-        numbers = dressed_numbers(levels, decimal)
-        dress = next((level for level in levels if level_numbers([level], decimal) is None), "")
+        numbers = formatted_numbers(levels, decimal)
+        formatted = next((level for level in levels if level_numbers([level], decimal) is None), "")
     if numbers is None:
         return column
     too_large = np.flatnonzero(np.isinf(numbers))
     if len(too_large):
         row = int(np.flatnonzero(np.isin(column.values, too_large))[0])
         refuse_infinity(column.name, row, column.levels[int(column.values[row])])
-    return Column(column.name, "number", np.append(numbers, np.nan)[column.values], dress=dress)
+    return Column(column.name, "number", np.append(numbers, np.nan)[column.values], formatted=formatted)
 
 
 def is_number(text: str, decimal: str = ".") -> bool:
-    """Whether the text is a number, however it is dressed, or a word for "missing"."""
-    return level_numbers([text], decimal) is not None or dressed_numbers([text], decimal) is not None
+    """Whether the text is a number, however it is formatted, or a word for "missing"."""
+    return level_numbers([text], decimal) is not None or formatted_numbers([text], decimal) is not None
 
 
 def level_numbers(levels: Sequence[str], decimal: str = ".") -> Array | None:
@@ -255,19 +255,19 @@ def level_numbers(levels: Sequence[str], decimal: str = ".") -> Array | None:
             result[i] = float(text)
         elif level.strip() in MISSING_WORDS:
             result[i] = math.nan
-        elif _ENDLESS.fullmatch(text):
+        elif _INFINITE.fullmatch(text):
             result[i] = math.inf
         else:
             return None
     return result
 
 
-def dressed_numbers(levels: Sequence[str], decimal: str = ".") -> Array | None:
+def formatted_numbers(levels: Sequence[str], decimal: str = ".") -> Array | None:
     """Numbers with separators of thousands, a unit (a currency too) or brackets for minus; None where a text is none.
 
     All of a column have one unit, and per cent keep their size: '7 %' is 7.
 
-    >>> dressed_numbers(["1,191", "(12.5)", "NA", "990"]), dressed_numbers(["$5", "7 %"])
+    >>> formatted_numbers(["1,191", "(12.5)", "NA", "990"]), formatted_numbers(["$5", "7 %"])
     (array([1191. ,  -12.5,    nan,  990. ]), None)
     """
     result, units, missing = np.full(len(levels), math.nan), set(), 0
@@ -277,7 +277,7 @@ def dressed_numbers(levels: Sequence[str], decimal: str = ".") -> Array | None:
             missing += 1
             continue
         bracketed = text[:1] == "(" and text[-1:] == ")"
-        found = _DRESSED.fullmatch(text[1:-1] if bracketed else text)
+        found = _FORMATTED.fullmatch(text[1:-1] if bracketed else text)
         if (
             found is None
             or (found["before"] and found["after"])

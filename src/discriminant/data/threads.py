@@ -113,8 +113,8 @@ def held_blas(columns: int, rows: int = 0) -> contextlib.AbstractContextManager[
 
     A factorisation, or a product of tall rows, would start threads, which then spin.
     """
-    dear = columns >= HELD_BLAS_COLUMNS or rows * columns**2 >= HELD_BLAS_WORK
-    return single_threaded_blas() if dear and workers() > 1 else contextlib.nullcontext()
+    costly = columns >= HELD_BLAS_COLUMNS or rows * columns**2 >= HELD_BLAS_WORK
+    return single_threaded_blas() if costly and workers() > 1 else contextlib.nullcontext()
 
 
 class _Task(Generic[Value]):

@@ -136,7 +136,7 @@ class CriterionMethod(ABC):
     def _rows(self, sample: Sample) -> tuple[ArrayBlocks, tuple[Array, Array] | None]:
         """The rows weighed by class, and (c, s) where they are moved."""
         factors = class_weights(self.class_weight, sample.classes, None if self.class_weight is None else sample.counts)
-        blocks = sample.blocks if factors is None else sample.blocks.weighed(factors)
+        blocks = sample.blocks if factors is None else sample.blocks.reweighted(factors)
         if type(blocks) is not ArrayBlocks or not self.fit_intercept:
             return blocks, None
         rows, units = own_units(blocks.rows, self.freedom)

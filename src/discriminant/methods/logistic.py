@@ -424,7 +424,7 @@ class Logistic(LogisticParameters, Codable):
             raise DataError("partial_fit takes labels, not a table of class probabilities.")
         if self.class_weight is not None:
             factors = class_weights(self.class_weight, classes, np.ones(len(classes)))
-            blocks = blocks if factors is None else blocks.weighed(factors)
+            blocks = blocks if factors is None else blocks.reweighted(factors)
         objective = logistic_objective(blocks, len(classes), 0.0, bool(self.fit_intercept))
         before = held.get("_posterior") or LaplacePosterior.prior(
             objective.n_features, q, strength.l2, objective.intercept
@@ -462,7 +462,7 @@ def make_objective(
         if blocks.is_soft:
             raise ParameterError("class_weight has no meaning for class probabilities; use sample_weight.")
         factors = class_weights(class_weight, classes, sample.counts)  # of files: a pass over all labels
-    blocks = blocks if factors is None else blocks.weighed(factors)
+    blocks = blocks if factors is None else blocks.reweighted(factors)
     ridge = l2 / float(blocks.total)
     return logistic_objective(blocks, len(classes), ridge, bool(fit_intercept), read_offset(offset, blocks)), factors
 
