@@ -2,9 +2,9 @@
 
 A search fits every setting on every fold, and each time scikit-learn copies the rows of the fold and fits the scaler
 before the classifier anew.  While a search runs, the copies, and what scalers make of them, are kept (read-only) and
-handed out again, and fits of the same copy share what does not depend on the penalty (``optimize.anchor``).  With
-``n_jobs`` the fits run in threads of this process: compiled passes run beside each other, no worker has to start, and
-what is kept serves all of them.
+handed out again, and fits of the same copy share what does not depend on the penalty, which their blocks remember.
+With ``n_jobs`` the fits run in threads of this process: compiled passes run beside each other, no worker has to start,
+and what is kept serves all of them.
 """
 
 from __future__ import annotations
@@ -45,7 +45,6 @@ class Folds:
         self.room = FOLD_BYTES
         self.known: dict[int, tuple[Any, Fold]] = {}  # by the identity of the rows' numbers, which are kept for it
         self.by_rows: dict[int, Fold] = {}
-        self.fitted: dict[int, Any] = {}  # by their identity: transformers that several fits share
         self.lock = RLock()  # of several threads that need the same, one makes it
 
     def keep(self, X: Any, y: Any) -> Fold | None:
@@ -135,31 +134,7 @@ def shared_transform(transform: Callable[..., Any]) -> Callable[..., Any]:
                 if made is None:
                     return found, fitted
                 fold.made[key] = made, fitted
-                folds.fitted[id(fitted)] = fitted
             return fold.made[key][0].X, fold.made[key][1]
-
-    return one
-
-
-def shared_score(score: Callable[..., Any]) -> Callable[..., Any]:
-    """A scorer's figure: what shared steps of a pipeline make of the same test rows, its classifier is asked about."""
-
-    @wraps(score)
-    def one(estimator: BaseEstimator, X: Any, y: Any, scorer: Any, *args: Any, **kwargs: Any) -> Any:
-        folds, fold = find_fold(X)
-        steps = [step for _, step in estimator.steps] if type(estimator) is pipeline.Pipeline else []
-        own = type(scorer).__module__ == "sklearn.metrics._scorer"  # which asks for predictions and no more
-        if folds is None or fold is None or not own or not steps or any(id(s) not in folds.fitted for s in steps[:-1]):
-            return score(estimator, X, y, scorer, *args, **kwargs)
-        with folds.lock:
-            for step in steps[:-1]:
-                if id(step) not in fold.made:
-                    made = folds.keep(step.transform(fold.X), fold.y)
-                    if made is None:
-                        return score(estimator, X, y, scorer, *args, **kwargs)
-                    fold.made[id(step)] = made, step
-                fold = fold.made[id(step)][0]
-        return score(steps[-1], fold.X, y, scorer, *args, **kwargs)
 
     return one
 
@@ -186,7 +161,6 @@ def _hooks() -> tuple[Any, ...]:
         places = (
             (_search.BaseSearchCV, "fit", shared_search),
             (_validation, "_safe_split", shared_split),
-            (_validation, "_score", shared_score),
             (pipeline, "_fit_transform_one", shared_transform),
         )
         return tuple((place, name, getattr(place, name), shared) for place, name, shared in places)

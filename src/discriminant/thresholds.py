@@ -267,11 +267,6 @@ FOLD_BYTES = 500_000_000
 # Columns up to which our own triangular solve takes no longer than NumPy's, and spares loading SciPy.
 COMPILED_UP_TO = 96
 
-# Rows that are fitted with one penalty after the other: the relative gap of an anchor, from which each fit's steps go
-# the rest of the way (357 passes over folds in place of 378 to 1e-6); the last anchor, at C = 1e-5; and the steps that
-# an anchor's Hessian serves for.  The last two are chosen, not swept.
-ANCHOR_TOL, LAST_ANCHOR, ANCHOR_STEPS = 1e-3, 3, 50
-
 # Columns up to which a block of sparse rows is written out for its moments, and the share of entries from which it is:
 # LDA of 20,000×64, 2 % full, takes 5 ms in place of 12; 300 columns 47 either way at a tenth.
 DENSE_COLUMNS, DENSE_FROM = 64, 0.08

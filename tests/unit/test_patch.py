@@ -335,9 +335,7 @@ def test_searches_are_scikit_learns_again_afterwards():
     assert [getattr(place, name) for place, name, *_ in patch_folds.HOOKS] == before
 
 
-@pytest.mark.parametrize(
-    "gone", [(_validation, "_safe_split"), (_validation, "_score"), (pipeline, "_fit_transform_one")]
-)
+@pytest.mark.parametrize("gone", [(_validation, "_safe_split"), (pipeline, "_fit_transform_one")])
 def test_a_version_with_other_names_inside_searches_its_own_way(monkeypatch, gone):
     """The patch leans on names that scikit-learn may rename: then it shares nothing between the fits of a search."""
     X, y = many_rows(2_000, 5)
@@ -359,7 +357,7 @@ def test_a_version_with_other_names_inside_searches_its_own_way(monkeypatch, gon
 
 @pytest.mark.parametrize("intercept", [True, False])
 def test_fits_of_rows_that_remember_do_not_depend_on_their_order(intercept):
-    """A fit from an anchor ends at the optimum, with a proof, and to the bit where a fit of other order does."""
+    """A fit ends at the optimum, with a proof, and to the bit where a fit of other order does."""
     X, y = many_rows()
     grid = np.logspace(-7, 6, 8)
 
@@ -377,14 +375,3 @@ def test_fits_of_rows_that_remember_do_not_depend_on_their_order(intercept):
         J = exact.certificate_.objective
         assert -1e-12 * J <= proof.objective - J <= proof.gap + 1e-12 * J
         np.testing.assert_allclose(there[C]["coef_"], exact.coef_, atol=3e-4)  # of columns of spread one
-
-
-def test_near_an_anchor_a_fit_and_its_proof_take_one_pass():
-    """The way from the anchor proves the step that left it, where the dual would read the rows again."""
-    X, y = many_rows()
-    sample = discriminant.LogisticRegression()._sample(X, y, None)
-    sample.blocks.remembering()
-    for C in (1.0, 10.0, 100.0):
-        proof = Logistic(C=C).fit(sample).state["certificate_"]
-        assert proof.converged
-        assert proof.passes <= 1

@@ -17,7 +17,6 @@ from discriminant.data import held_blas, make_blocks
 from discriminant.data.row_space import row_coordinates, solve_triangle
 from discriminant.data.scaling import Scaling, choose_scaling, power_of_two, size_of
 from discriminant.objective import PointwiseObjective
-from discriminant.optimize.anchor import Anchor, find_anchor, from_anchor
 from discriminant.optimize.certificate import can_prove
 from discriminant.optimize.choose import Choice, choose, hessian_steps
 from discriminant.optimize.factor import unit_diagonal
@@ -87,8 +86,7 @@ def minimize(
     objective = written_out(objective)
     choice = choose(shape_of(objective))
     with held_blas(objective.n_parameters * objective.n_outputs):
-        anchor = find_anchor(objective) if _is_anchored(objective, choice) else None
-        scaling = _scaling(objective) if anchor is None else anchor.scaling
+        scaling = remembered(objective, "scaling", lambda: choose_scaling(objective.blocks, objective.intercept))
         objective = objective.coarsest.scaled(scaling)
         A = np.zeros((objective.n_parameters, objective.n_outputs))
         if start is not None:
@@ -99,29 +97,8 @@ def minimize(
             with reading(lambda A: _to_user(objective, A)):
                 last = tol <= LAST_DIGITS_TOL and (digits or choice.method == "newton")
                 last = last and not objective.blocks.on_device
-                state, best = _solve(choice.method, objective, A, trace, tol, last, anchor)
+                state, best = METHODS[choice.method](objective, A, trace, tol, last)
             return _finish(objective, state, best, choice, trace)
-
-
-def _scaling(objective: PointwiseObjective) -> Scaling:
-    return remembered(objective, "scaling", lambda: choose_scaling(objective.blocks, objective.intercept))  # type: ignore[no-any-return]
-
-
-def _is_anchored(objective: PointwiseObjective, choice: Choice) -> bool:
-    """Whether an earlier fit of the rows may save passes: not where fits are carried to the last digits."""
-    return choice.method == "sampled-quasi-newton" and shape_of(objective).hessian_work > LAST_DIGITS_WORK
-
-
-def _solve(
-    method: str, objective: PointwiseObjective, A: Array, trace: Trace, tol: float, last: bool, anchor: Anchor | None
-) -> Answer:
-    """By what an earlier fit of the rows left, where it did and that is enough; else by the method."""
-    if anchor is not None and not A.any():
-        state = from_anchor(objective, anchor, trace, tol)
-        if met(state, tol):
-            return state, state.A
-        A = state.A
-    return METHODS[method](objective, A, trace, tol, last)
 
 
 def nearer(objective: PointwiseObjective, start: Array, zero: Array) -> Array:
