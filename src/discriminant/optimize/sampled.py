@@ -25,13 +25,12 @@ from discriminant.optimize.certificate import (
     RowLengths,
     SampleProof,
     longest_row,
-    loose_gap,
     share_of,
 )
 from discriminant.optimize.choose import Shape, hessian_steps, sample_rows
 from discriminant.optimize.factor import factor_hessian
-from discriminant.optimize.lbfgs import lbfgs_to_gap
 from discriminant.optimize.newton import FULL, RAREST, Trace, newton_to_gap, null_start
+from discriminant.optimize.quasi_newton import lbfgs_to_gap
 from discriminant.optimize.state import State
 from discriminant.protocols import Array, Block, Need
 from discriminant.thresholds import (
@@ -325,10 +324,10 @@ class SampleProofs:
         lost = square <= DUAL_LOST * wanted
         if not square <= wanted or (objective.blocks.on_device and not lost) or objective.n_parameters > FACTOR_COLUMNS:
             return float("inf")
-        gap, loose, state = float("inf"), loose_gap(objective, state.found), state.brought()
+        gap = float("inf")
         for far, proof in self.proofs:
-            if gap > wanted and (loose > far * wanted or lost):
-                gap = min(gap, proof()(state, wanted))
+            if gap > wanted and (state.loose > far * wanted or lost):
+                gap = min(gap, proof()(state.brought(), wanted))
         return gap
 
     @cached_property

@@ -24,6 +24,7 @@ class State:
     separated: bool = False  # every row on its own side, without a penalty: J has no minimum
     stalled: bool = False
     condition: float = np.nan  # of the Hessian of some rows with a unit diagonal, where it was at hand
+    loose: float = np.inf  # Σ ∇J² / 2λ: the dual bound but for the intercepts
 
     def brought(self) -> State:
         """The same with weights and gradient in memory, wherever they lie."""
