@@ -334,8 +334,10 @@ MINIMUM_WORK = 1.0e8
 # equal rows are merged and sorted, so that of many solutions the same is found in any order.
 PROGRAM_VALUES = 500_000
 
-# Values up to which a fit asks whether its rows are separable: 400,000×50 that overlap take 0.1 s with and without.
-VERDICT_VALUES = 20_000_000
+# Values up to which a fit asks whether its rows are separable: of a sample, 400,000×50 that overlap take 0.1 s with and
+# without; of all, by a proof in floats that takes as long as the epochs, 1000×20 0.3 to 1.3 ms; exactly where that
+# leaves it open, 200×5 5 ms.
+VERDICT_VALUES, PROOF_VALUES, EXACT_VALUES = 20_000_000, 1_000_000, 5_000
 
 # The command line: values up to which a named method is cross-validated unasked (80,000×100 takes 0.63 s with it and
 # 0.51 without), and columns from which "auto" leaves out a covariance for each class, and one that is not shrunken:

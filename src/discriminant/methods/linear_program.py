@@ -15,11 +15,10 @@ import numpy as np
 
 from discriminant.criteria import Hinge
 from discriminant.data import ArrayBlocks, DenseRows
-from discriminant.inference.separability import Separability
 from discriminant.methods.criterion import CriterionMethod, Parts, Task
 from discriminant.methods.parameters import CodedParameters, method, parameter_list
 from discriminant.methods.parts import fit_together
-from discriminant.methods.verdicts import verdicts
+from discriminant.methods.verdicts import separations
 from discriminant.optimize import LinearProgram
 from discriminant.penalties import Lasso
 from discriminant.protocols import Array, Certificate, Solution
@@ -98,10 +97,10 @@ def in_canonical_order(blocks: ArrayBlocks) -> ArrayBlocks:
 
 def separating_weights(task: Task) -> Array | None:
     """(1+d, q) weights that separate every output's rows, by working sets of rows; None where there are none."""
-    answers = verdicts(task.classes, task.objective)
+    answers = separations(task.classes, task.objective)
     if answers is None or not all(answers):
         return None
-    planes = [np.asarray(answer.hyperplane) for answer in answers if isinstance(answer, Separability)]
+    planes = [np.asarray(answer.hyperplane) for answer in answers]
     if not task.objective.criterion.coupled:
         return np.column_stack(planes)
     A = planes[0]

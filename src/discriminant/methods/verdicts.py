@@ -5,33 +5,23 @@ Each output of the coding is a two-class question of its own; Kesler's construct
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from discriminant.arrays import as_dense, is_sparse
 from discriminant.criteria import Quadratic, Relaxation
-from discriminant.data.rows import DenseRows, FrameRows
+from discriminant.data.rows import DenseRows, FrameRows, SparseRows
 from discriminant.errors import names
 from discriminant.inference.separability import OVERLAPPING, SEPARABLE, Separability, separability
 from discriminant.objective import PointwiseObjective
 from discriminant.protocols import Array
-from discriminant.thresholds import VERDICT_VALUES
+from discriminant.thresholds import EXACT_VALUES, PROOF_VALUES, VERDICT_VALUES
 
 MOST_OUTPUTS = 3
-STEPS = 8  # of the quick proof
-LEAST_EIGENVALUE, MOST_PROVED_VALUES = 1e-8, 1_000_000
-ROWS_PER_COLUMN = 20  # of the rows that are tried first for a quick proof: rows that overlap make all rows overlap
-
-
-@dataclass(frozen=True)
-class Overlap:
-    """The verdict of the quick proof, which is all that is said of the rows."""
-
-    verdict: str = OVERLAPPING
-
-    def __bool__(self) -> bool:
-        return False
+STEPS = 20  # of the proof in floats
+LEAST_EIGENVALUE = 1e-8
+ROWS_PER_COLUMN = 20  # of the rows that are tried first: rows that overlap make all rows overlap
 
 
 def worst_outputs(objective: PointwiseObjective, A: Array) -> list[int]:
@@ -43,92 +33,146 @@ def worst_outputs(objective: PointwiseObjective, A: Array) -> list[int]:
     return sorted(int(j) for j in order if wrong[j])
 
 
-def verdicts(classes: Array, objective: PointwiseObjective, outputs: Any = None) -> list[Separability | Overlap] | None:
-    """Separability of the rows of each output (or of ``outputs``); None where there are too many values to ask."""
-    blocks, coding = objective.blocks, objective.coding
-    n, d = blocks.rows.shape
-    count = range(objective.n_outputs) if outputs is None else outputs
-    if (
-        coding is None
-        or blocks.elsewhere
-        or n * d * (1 if objective.criterion.coupled else len(count)) > VERDICT_VALUES
-    ):
+def separations(classes: Array, objective: PointwiseObjective) -> list[Separability] | None:
+    """Separability of the rows of each output, exactly; None where there are too many values to ask."""
+    blocks = objective.blocks
+    count = 1 if objective.criterion.coupled else objective.n_outputs
+    if objective.coding is None or blocks.elsewhere or np.prod(blocks.rows.shape, dtype=float) * count > VERDICT_VALUES:
         return None
-    source, intercept = blocks.rows, objective.intercept
-    codes, heavy = np.asarray(blocks.target), blocks.weight
-    seen = None if heavy is None or (heavy > 0).all() else heavy > 0
-    if objective.criterion.coupled:
-        X, y = _part(source, codes, seen)
-        return [separability(X, classes[y], fit_intercept=intercept, hyperplane="any")]
-    answers: list[Separability | Overlap] = []
-    for j in count:
-        sides, cared = coding.signs[:, j][codes], coding.care[:, j][codes] > 0
-        part = cared if seen is None else cared & seen
-        X, y = _part(source, (sides > 0).astype(np.int64), None if part.all() else part)
-        if intercept and _overlap_shown(X, y):
-            answers.append(Overlap())
-        else:
-            answers.append(separability(X, y, fit_intercept=intercept, hyperplane="any"))
-    return answers
+    questions = (_question(objective, j) for j in range(count))
+    return [separability(X, classes[y], fit_intercept=objective.intercept, hyperplane="any") for X, y in questions]
 
 
-def _overlap_shown(X: Any, y: Array) -> bool:
-    """Whether some rows of a dense X, evenly spread, are quickly shown to overlap."""
-    X = X.X if isinstance(X, DenseRows) else X
-    if not isinstance(X, np.ndarray):
-        return False
-    count = min(len(y), ROWS_PER_COLUMN * (1 + X.shape[1]))
-    some = np.linspace(0, len(y) - 1, count).astype(np.intp)
-    rows = X[some].astype(np.float64)
+def _question(objective: PointwiseObjective, j: int) -> tuple[Any, Array]:
+    """The rows that output j is asked about, and their labels."""
+    blocks, coding = objective.blocks, objective.coding
+    assert coding is not None
+    codes, weight = np.asarray(blocks.target), blocks.weight
+    part = np.ones(len(codes), dtype=bool) if weight is None else weight > 0
+    if not objective.criterion.coupled:
+        part = part & (coding.care[:, j][codes] > 0)
+        codes = (coding.signs[:, j][codes] > 0).astype(np.int64)
+    return _part(blocks.rows, codes, None if part.all() else part)
+
+
+def verdict_of(objective: PointwiseObjective, j: int) -> str | None:
+    """Whether the rows of output j can be separated: a proof in floats, exact where it fails and rows are few.
+
+    None: not known, since it would cost more than the fit.
+    """
+    blocks, others = objective.blocks, objective.n_outputs - 1 if objective.criterion.coupled else 1
+    n, D = len(blocks.target), objective.n_parameters
+    values, count = n * D * others**2, ROWS_PER_COLUMN * D * others
+    if objective.coding is None or blocks.elsewhere or values > VERDICT_VALUES:
+        return None
+    X, y = _question(objective, j)
+    X, found = X.X if isinstance(X, DenseRows | SparseRows) else X, None
+    if isinstance(X, np.ndarray) or is_sparse(X):
+        # Evenly spread rows first, where that is a saving: what they show of overlap is true of all.
+        if 2 * count < n and count * D * others**2 <= PROOF_VALUES:
+            some = np.linspace(0, len(y) - 1, count).astype(np.intp)
+            found = _proved(X[some], y[some], objective.intercept, 1 + others)
+        if found != OVERLAPPING:
+            found = _proved(X, y, objective.intercept, 1 + others) if values <= PROOF_VALUES else None
+    if found is None and values <= EXACT_VALUES:
+        found = separability(X, y, fit_intercept=objective.intercept, hyperplane="any").verdict
+    return found
+
+
+def _proved(X: Any, y: Array, intercept: bool, K: int) -> str | None:
+    Y = _as_floats(X, intercept)
+    return None if Y is None else rows_verdict(_signed_rows(Y, y, K))
+
+
+def _as_floats(X: Any, intercept: bool) -> Array | None:
+    """Y = (1, x), or x alone; None where floats would be rounded: a proof is for the rows themselves."""
+    raw = X.data if is_sparse(X) else X
     with np.errstate(invalid="ignore"):
-        if not np.array_equal(rows.astype(X.dtype), X[some]):  # a proof is for the rows, not for what they round to
-            return False
-    Z = np.column_stack([np.ones(count), rows])
-    return rows_overlap(Z * (2.0 * y[some] - 1)[:, None])
+        if raw.dtype != np.float64 and not np.array_equal(raw.astype(np.float64).astype(raw.dtype), raw):
+            return None
+    rows = as_dense(X)
+    Y = np.ones((len(rows), intercept + rows.shape[1]))
+    Y[:, intercept:] = rows
+    return Y
 
 
-def rows_overlap(Z: Array) -> bool:
-    """Whether the rows of Z, t_i (1, x_i), are shown to overlap; False: not shown.
+def _signed_rows(Y: Array, y: Array, K: int) -> Array:
+    """Kesler's rows, +y_i at the class of row i and −y_i at another; the last class's weights are zero."""
+    if K == 2:
+        return Y * (1.0 - 2.0 * y)[:, None]
+    n, D = Y.shape
+    Z = np.zeros((n, K, K, D))  # a row for each other class
+    each = np.arange(n)
+    Z[each[:, None], np.arange(K), np.arange(K)] = -Y[:, None]
+    Z[each, :, y] += Y[:, None]
+    other = np.arange(K) != y[:, None]
+    return np.asarray(Z.reshape(n, K, K * D)[other][:, : (K - 1) * D])
 
-        λ > 0,  Σ λ_i z_i = 0,  z_i of full rank    ⇒    no weights but a = 0 have a·z_i ≥ 0 for all i
 
-    (Gordan, Stiemke).  The slopes of the logistic loss are such λ at its minimum, and before that the linear model of
-    the slopes that a Newton step rests on, λ' = λ − λ(1 − λ) Z Δ, has Zᵗλ' = 0 whatever the step: the first step that
-    leaves λ' positive is the proof, for rows with much noise the very first, from a = 0.  In floats, rounding counted.
+def rows_verdict(Z: Array) -> str | None:
+    """Whether a·z_i > 0 for all rows z_i = t_i (1, x_i) of Z is possible; None: not shown.
 
-    >>> rows_overlap(np.array([[-1.0, 0.0], [-1.0, -2.0], [1.0, 1.0], [1.0, 3.0]]))
-    True
-    >>> rows_overlap(np.array([[-1.0, 0.0], [-1.0, -1.0], [1.0, 2.0], [1.0, 3.0]]))
-    False
+    Newton's steps on ½ Σ max(0, 1 − a·z_i)², each the least squares a of the rows S that were inside the margin:
+
+        a·z_i > 0 for all i                                               ⇒    separable
+        α_i = 1 − a·z_i > 0 in S,  Σ_S α_i z_i = 0,  S of full rank       ⇒    overlapping (Gordan, Stiemke):
+                                                            no weights but a = 0 have a·z_i ≥ 0 for all i
+
+    Least squares makes Σ_S α_i z_i zero.  In floats, rounding counted.
+
+    >>> rows_verdict(np.array([[-1.0, 0.0], [-1.0, -2.0], [1.0, 1.0], [1.0, 3.0]]))
+    'overlapping'
+    >>> rows_verdict(np.array([[-1.0, 0.0], [-1.0, -1.0], [1.0, 2.0], [1.0, 3.0]]))
+    'separable'
     """
     m, D = Z.shape
     length = np.sqrt(np.einsum("ij,ij->j", Z, Z))
-    if m <= D or m * D > MOST_PROVED_VALUES or not (length > 1e-100).all() or not np.isfinite(length).all():
-        return False
+    if not (length > 1e-100).all() or not np.isfinite(length).all():
+        return None
     Z = Z / length
-    gram = Z.T @ Z
-    # A column of length one has Σ|z| ≤ √m, so that a sum of m products with λ' ≤ 1 is rounded by at most m√m ε, and the
-    # columns themselves by as much: Zᵗλ' is known to this length.
-    rounding = 2 * np.sqrt(D) * m**1.5 * np.finfo(float).eps
+    # A column of length one has Σ|z| ≤ √m, so that a sum of m products with α ≤ 1 is rounded by at most m√m ε, and the
+    # columns themselves by as much: Zᵗα is known to this length.
+    eps = np.finfo(float).eps
+    rounding, longest = 2 * np.sqrt(D) * m**1.5 * eps, np.sqrt(np.einsum("ij,ij->i", Z, Z).max())
+    a, z = np.zeros(D), np.zeros(m)
+    for _ in range(STEPS):
+        S = Z[z < 1 - 1e-9]
+        H = S.T @ S
+        regular = len(S) > D and _positive(H - 2 * LEAST_EIGENVALUE * np.eye(D))
+        aim = np.linalg.solve(H if regular else H + 1e-10 * np.eye(D), S.sum(axis=0))
+        if regular:
+            alpha = 1 - S @ aim
+            # α − S(SᵗS)⁻¹Sᵗα is balanced without rounding, and within ‖Sᵗα‖/√(least eigenvalue) of α.
+            off = np.linalg.norm(alpha @ S) + rounding * np.abs(alpha).max()
+            if alpha.min() > off / np.sqrt(LEAST_EIGENVALUE):
+                return OVERLAPPING
+        step = Z @ aim - z
+        t = _shorter(z, step)
+        if t == 0:
+            return None
+        a, z = a + t * (aim - a), z + t * step
+        sure = 4 * (D + 2) * eps * longest * float(np.linalg.norm(a))
+        if z.min() > sure and (Z @ a).min() > sure:
+            return SEPARABLE
+    return None
+
+
+def _positive(H: Array) -> bool:
     try:
-        np.linalg.cholesky(gram - 2 * LEAST_EIGENVALUE * np.eye(D))
-        a = np.zeros(D)
-        for _ in range(STEPS):
-            z = Z @ a
-            share = 1 / (1 + np.exp(np.minimum(z, 100.0)))
-            weight = share * (1 - share)
-            step = np.linalg.solve((Z * weight[:, None]).T @ Z if a.any() else gram / 4, share @ Z)
-            found = share - weight * (Z @ step)
-            # λ'' = λ' − Z(ZᵗZ)⁻¹Zᵗλ' is balanced without rounding, and within ‖Zᵗλ'‖/√(least eigenvalue) of λ'.
-            off = np.linalg.norm(found @ Z) + rounding * found.max()
-            if found.min() > off / np.sqrt(LEAST_EIGENVALUE):
-                return True
-            a = a + step
-            if (Z @ a).min() > 0:  # separated
-                return False
+        np.linalg.cholesky(H)
     except np.linalg.LinAlgError:
         return False
-    return False
+    return True
+
+
+def _shorter(z: Array, step: Array) -> float:
+    """The first of 1, ½, ¼ … of the step at which Σ max(0, 1 − z)² is less; 0: none."""
+    before, t = float(np.square(np.maximum(1 - z, 0)).sum()), 1.0
+    while t > 1e-4:
+        if float(np.square(np.maximum(1 - z - t * step, 0)).sum()) < before:
+            return t
+        t /= 2
+    return 0.0
 
 
 def _part(source: Any, labels: Array, part: Array | None) -> tuple[Any, Array]:
@@ -138,15 +182,13 @@ def _part(source: Any, labels: Array, part: Array | None) -> tuple[Any, Array]:
     return source.pick(keep).raw, labels[keep]
 
 
-def sentence(
-    classes: Array, objective: PointwiseObjective, answers: list[Separability | Overlap] | None, outputs: list[int]
-) -> str:
-    """What follows from the verdicts on ``outputs`` for rows that were not separated."""
-    if answers is None:
+def sentence(classes: Array, objective: PointwiseObjective, worst: str | None, outputs: list[int]) -> str:
+    """What follows from the worst verdict for rows that were not separated; ``outputs``: of which it is true."""
+    if worst is None:
         return "Whether they can be separated at all, discriminant.separability(X, y) tells."
     one = objective.n_outputs == 1 or objective.criterion.coupled
     asked = [] if one else [_output(classes, objective, j) for j in outputs]
-    if all(answers):
+    if worst == SEPARABLE:
         what = "They" if one else f"The outputs with the most errors ({names_of(asked)})"
         separated = f"{what} can be separated (discriminant.separability proves it)"
         base = objective.criterion.single
@@ -157,9 +199,8 @@ def sentence(
             )
         return f"{separated}: more passes would get there."
     if one:
-        return f"They cannot be separated by any hyperplane: they are {answers[0].verdict}."
-    inseparable = [text for text, answer in zip(asked, answers, strict=True) if answer.verdict != SEPARABLE]
-    return f"They cannot be separated: no hyperplane separates {names_of(inseparable)}."
+        return f"They cannot be separated by any hyperplane: they are {worst}."
+    return f"They cannot be separated: no hyperplane separates {names_of(asked)}."
 
 
 def with_verdicts(
@@ -170,9 +211,13 @@ def with_verdicts(
     None in the place of A: nothing is asked.
     """
     outputs = [] if A is None else worst_outputs(objective, A)
-    answers = verdicts(classes, objective, outputs) if outputs else None
-    worst = None if answers is None else next((answer.verdict for answer in answers if not answer), SEPARABLE)
-    return status.split(" Whether the")[0], sentence(classes, objective, answers, outputs), worst
+    found = {j: verdict_of(objective, j) for j in outputs}
+    hopeless = [j for j in outputs if found[j] not in (SEPARABLE, None)]
+    if hopeless:
+        worst, outputs = found[hopeless[0]], hopeless
+    else:
+        worst = SEPARABLE if outputs and None not in found.values() else None
+    return status.split(" Whether the")[0], sentence(classes, objective, worst, outputs), worst
 
 
 def _output(classes: Array, objective: PointwiseObjective, j: int) -> str:
