@@ -182,9 +182,10 @@ ROW_VISIT, DENSE_VISIT, SPARSE_VISIT = 20.0, 0.25, 2.0
 SPARSE_PRODUCT, SQUARED_ROW, HINGE_ROW = 4.0, 10.0, 100.0
 
 # Epochs of it that exact steps must cost before it is tried: a hinge to 1e-4 takes 19 ms in place of 330 at 1000×1000,
-# 2 in place of 10 at 300×600, 2 in place of 12 at 5000×50 with C = 0.01, 0.35 in place of 0.6 at 1000×20 with
-# C = 0.001; where it fails, C = 1, up to a third more.
-LEAST_EPOCHS = 15
+# 2 in place of 10 at 300×600, 2 in place of 12 at 5000×50 with C = 0.01; where it fails, C = 1, up to a third more.
+# At 15, 1000×20 with C = 0.001 takes 0.35 in place of 0.6, but fits of tiny sparse rows end where tol says, and weights
+# no longer give the scores of repeated rows to seven digits.
+LEAST_EPOCHS = 45
 
 # Steps by gradients alone that are worth trying before the Hessian is formed: 1000×200 has ten and would need more (6.7
 # ms with them against 4.8, correlated columns); 2000×400 has 32 and needs 14 (8 ms, by the Hessian 17).

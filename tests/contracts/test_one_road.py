@@ -242,12 +242,13 @@ def test_closed_forms_read_rows_in_memory_once(method, drawn, monkeypatch):
     assert 1 <= len(passes) <= (2 if "shrunk" in method else 1), passes
 
 
-# Where e^{−|z|}, the mark of a logistic loss or posterior, may stand: the criteria and the posteriors of the decision
-# layer.
+# Where e^{−|z|}, the mark of a logistic loss or posterior, may stand: the criteria, the posteriors of the decision
+# layer, and log(1 + e^z) in the words of SQL and C.
 HOMES = {
     "criteria/logistic.py",
     "criteria/squared.py",
     "decision/posteriors.py",
+    "io/cells.py",
 }
 
 

@@ -142,7 +142,7 @@ def _by_dictionary(labels: Array) -> tuple[Array, Array]:
             if plain.dtype == object:
                 listed = " and ".join(sorted(kind.__name__ for kind in kinds)[:3])
                 raise DataError(f"values of the type {listed}; use numbers or text")
-            return _encoded(plain)
+            return encode_labels(plain)
         except (TypeError, ValueError, DataError) as error:
             raise DataError(f"Unknown label type: y holds objects that are not class labels ({error}).") from error
     if bytes in text and len(text) > 1:
