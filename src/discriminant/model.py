@@ -80,7 +80,7 @@ class LinearDiscriminant(Shown):
         The names of the features that the weights belong to.
     center : array-like of shape (d,) or None, default=None
         c in z = b + Wᵗ(x − c); None: zeros.
-    link : {"sigmoid", "softmax", None}, default=None
+    link : {"sigmoid", "softmax", "pairs", None}, default=None
         How scores become posteriors; None: they do not.
     basis : object with ``transform``, or None, default=None
         φ: the discriminant is linear in φ(x), and its geometry is that of the φ-space.
@@ -534,7 +534,8 @@ class LinearDiscriminant(Shown):
     @cached_property
     def _decider(self) -> tuple[AffineMap, Rule]:
         """From X to class scores in one product where the coding is linear; through the outputs where it is not."""
-        if self._rule.one_output or self.coding is None or self._rule.linear_decoder is None:
+        whole = self._rule.one_output or self.coding is None or self._rule.linear_decoder is None
+        if whole or self.link == "pairs":
             return self._affine, self._rule
         return replace(self._affine, weights=self.class_weights), replace(
             self._rule, n_outputs=self.n_classes, coding=None

@@ -2,7 +2,8 @@
 
     class scores   g = decode(z); without a coding g = z, and one output stands for two classes as g = ∓(z − θ)/2
     decision       argmax_k g_k, the first of equals; one output: the second class iff z > θ (0 without a coding)
-    posteriors     "softmax": e^{g_k} / Σ_j e^{g_j};  "sigmoid": σ(g_k), brought to sum one; one output: σ(∓(z − θ))
+    posteriors     "softmax": e^{g_k} / Σ_j e^{g_j};  "sigmoid": σ(g_k), brought to sum one; one output: σ(∓(z − θ));
+                   "pairs": σ(z) of every pair of classes, coupled (Wu, Lin and Weng 2004)
 
 For one output softmax and sigmoid are the same (Alpaydin 10.7, exercise 3).
 """
@@ -29,7 +30,7 @@ from discriminant.errors import DataError, MismatchError, ParameterError, names
 from discriminant.protocols import Array
 from discriminant.thresholds import COMPARED_COLUMNS, COMPARED_ROWS
 
-LINKS = (None, "sigmoid", "softmax")
+LINKS = (None, "sigmoid", "softmax", "pairs")
 
 
 def largest(g: Array) -> Array:
@@ -71,7 +72,7 @@ class Rule:
         q, the number of scores of a row.
     coding : ClassCoding or None, default=None
         How outputs stand for classes; None: one output a class, or one for two.
-    link : {"softmax", "sigmoid", None}, default=None
+    link : {"softmax", "sigmoid", "pairs", None}, default=None
         How scores give posteriors; None: they do not.
 
     See Also
@@ -200,10 +201,14 @@ class Rule:
             return sigmoid_pair(self.decision_function(z))
         if self.link == "softmax":
             return softmax(self.class_scores(z))
+        if self.link == "pairs":
+            from discriminant.codings.coupling import couple_pairwise
+
+            return couple_pairwise(np.exp(log_sigmoid(z)))
         return np.asarray(np.exp(self.log_posteriors(z)))
 
     def log_posteriors(self, z: Array) -> Array:
-        """log P(C_k|x), finite wherever z is.
+        """log P(C_k|x), finite wherever z is, but of pairs.
 
         Returns
         -------
@@ -214,6 +219,9 @@ class Rule:
             return log_sigmoid_pair(self.decision_function(z))
         if self.link == "softmax":
             return log_softmax(self.class_scores(z))
+        if self.link == "pairs":
+            with np.errstate(divide="ignore"):  # a probability of 0 has the logarithm −inf
+                return np.asarray(np.log(self.posteriors(z)))
         each = log_sigmoid(self.class_scores(z))
         return np.asarray(each - logsumexp(each, keepdims=True))
 

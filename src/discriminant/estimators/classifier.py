@@ -65,11 +65,6 @@ class Classifier(Inputs):
 
     # What a decision may be beside that of the discriminant: an export asks.
     @property
-    def _pairwise_logistic(self) -> bool:
-        """Whether probabilities are those of pairs, coupled."""
-        return False
-
-    @property
     def _unanimous(self) -> bool:
         """Whether a class is named only where all outputs that speak of it agree."""
         return False

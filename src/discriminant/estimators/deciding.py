@@ -54,7 +54,7 @@ class Deciding(Learner):
         """Refuse where there are no probabilities: no likelihood was minimised, or no way of the coding leads back."""
         if "discriminant_" not in vars(self):
             raise NotAvailableError(f"{type(self).__name__} has probabilities, if any, only after fit.")
-        if self.discriminant_.link is None and not self._pairwise_logistic:
+        if self.discriminant_.link is None:
             raise NotAvailableError(
                 f"The scores of {type(self).__name__} with criterion {type(self.criterion_).__name__} are not log "
                 "odds: there are no probabilities. Calibrate it (sklearn.calibration.CalibratedClassifierCV)."
@@ -85,21 +85,6 @@ class Deciding(Learner):
         """
         return self._posteriors("predict_log_proba", X)
 
-    def _posteriors(self, name: str, X: Any) -> Array:
-        if not self._pairwise_logistic:
-            return super()._posteriors(name, X)
-        found = coupled_sigmoids(self._wide_scores(X))
-        with np.errstate(divide="ignore"):  # a probability of 0 has the logarithm −inf
-            return found if name == "predict_proba" else np.asarray(np.log(found))
-
-    @property
-    def _pairwise_logistic(self) -> bool:
-        if "coding_" not in vars(self) or self.coding_.name != "pairwise":
-            return False
-        from discriminant.criteria import Logistic
-
-        return isinstance(vars(self).get("criterion_"), Logistic)
-
     @property
     def _rule(self) -> Rule:
         return self.discriminant_._rule
@@ -108,14 +93,6 @@ class Deciding(Learner):
         """z in float64, of which probabilities keep their digits."""
         rows = self._checked(X)
         return self.discriminant_.scores(rows, np.float64)
-
-
-def coupled_sigmoids(z: Array) -> Array:
-    """Posteriors (n, K) of pairwise logistic outputs (n, K(K−1)/2)."""
-    from discriminant.codings import couple_pairwise
-    from discriminant.criteria import sigmoid
-
-    return couple_pairwise(sigmoid(z))
 
 
 @documented

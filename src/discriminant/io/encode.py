@@ -39,6 +39,7 @@ MOVED = {  # module of an older file → where its classes are now
     "optimize.annealing": "optimize.value_search",
     "optimize.evolution": "optimize.value_search",
 }
+RENAMED = {"_belief": "_posterior"}  # what an older file calls an attribute → its name now
 DEEPEST = 60
 
 
@@ -254,7 +255,7 @@ class Decoder:
         """The fit in an estimator's node, or None where the estimator itself must answer."""
         if name not in HOMES or node["parameters"].get("basis") is not None:
             return None
-        state = {key: self.decode(item, depth) for key, item in node["state"].items()}
+        state = self._state(node, depth)
         given = {key: self.decode(item, depth) for key, item in node["parameters"].items()}
         kind = method_of(name)
         if not given.keys() <= {one.name for one in dataclasses.fields(kind)}:
@@ -269,8 +270,16 @@ class Decoder:
         if unknown:
             raise DataError(f"The model file gives {kind.__name__} the parameters {names(sorted(unknown))}.")
         model = kind(**parameters)
-        for key, item in node["state"].items():
+        for key, item in self._state(node, depth).items():
             if not key.isidentifier() or (key.startswith("__")) or callable(getattr(kind, key, None)):
                 raise DataError(f"The model file sets {key[:40]!r}, which is no attribute of a {kind.__name__}.")
-            vars(model)[key] = self.decode(item, depth)
+            vars(model)[key] = item
         return model
+
+    def _state(self, node: dict[str, Any], depth: int) -> dict[str, Any]:
+        """What an estimator has learned, as it is held today."""
+        state = {RENAMED.get(key, key): self.decode(item, depth) for key, item in node["state"].items()}
+        coding, likelihood = state.get("coding_"), type(state.get("criterion_")).__name__ == "Logistic"
+        if coding is not None and coding.name == "pairwise" and likelihood:  # older discriminants had no link for pairs
+            state["discriminant_"] = dataclasses.replace(state["discriminant_"], link="pairs")
+        return state

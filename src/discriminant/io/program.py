@@ -204,8 +204,6 @@ def program(model: Any) -> Program:
             raise DataError(f"This {kind} answers several labels a row, and an export holds one decision a row.")
         linear = replace(linear, link="sigmoid")
     found = _linear(linear)
-    if model._pairwise_logistic:
-        found = replace(found, link="pairs")
     if model._unanimous:
         found = replace(found, rejects=True, reject=model._reject_label())
     return replace(found, features=_names(model, len(found.features)), columns=_rules(model))

@@ -15,7 +15,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from discriminant.codings import ClassCoding
-from discriminant.criteria import Logistic as LogisticCriterion
 from discriminant.criteria import Pointwise
 from discriminant.data import ArrayBlocks
 from discriminant.errors import DataError, counted
@@ -212,10 +211,8 @@ class CriterionMethod(ABC):
         return solved_certificate(solution, str(task.choice), exact=exact)
 
     def discriminant(self, state: Mapping[str, Any]) -> LinearDiscriminant | None:
-        """What decides; None where labels do not exclude each other, or pairs are coupled, which the estimator does."""
-        coding: ClassCoding | None = state.get("coding_")
-        pairs = coding is not None and coding.name == "pairwise" and isinstance(state["criterion_"], LogisticCriterion)
-        return None if coding is None or pairs else state.get("discriminant_")
+        """What decides; None where labels do not exclude each other."""
+        return state.get("discriminant_") if "coding_" in state else None
 
 
 def false_minimum(task: Task, solution: Solution) -> str:

@@ -441,8 +441,8 @@ class Logistic(LogisticParameters, Codable):
         return Fit(self, state["discriminant_"], state, tuple(notes))
 
     def discriminant(self, state: Mapping[str, Any]) -> LinearDiscriminant | None:
-        """What decides; None where it is the limit of a fit without a maximum, or a coding's outputs."""
-        return None if state.keys() & {"limit_", "coding_"} else state.get("discriminant_")
+        """What decides; None where it is the limit of a fit without a maximum."""
+        return None if "limit_" in state else state.get("discriminant_")
 
 
 def make_objective(

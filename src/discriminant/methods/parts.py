@@ -184,8 +184,10 @@ def link_of(criterion: Pointwise, coding: ClassCoding) -> str | None:
     """How scores become posteriors: where the criterion is a likelihood and the decoder leaves the scores alone."""
     if isinstance(criterion, Softmax):
         return "softmax"
+    if not isinstance(criterion, Logistic):
+        return None
     plain = coding.decoder == "maximum" and coding.name in ("two-class", "one-vs-rest")
-    return "sigmoid" if isinstance(criterion, Logistic) and plain else None
+    return "pairs" if coding.name == "pairwise" else "sigmoid" if plain else None
 
 
 def require_known_weights(class_weight: Any) -> None:

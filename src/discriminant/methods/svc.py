@@ -208,8 +208,8 @@ class SupportVectors(SVCParameters, Codable):
         return np.ascontiguousarray(X, dtype=np.float64)
 
     def discriminant(self, state: Mapping[str, Any]) -> LinearDiscriminant | None:
-        """What decides; None where the outputs of a coding do."""
-        return None if "coding_" in state else state.get("discriminant_")
+        """What decides."""
+        return state.get("discriminant_")
 
 
 def _state(A: Array, sample: Sample) -> dict[str, Any]:
