@@ -21,7 +21,7 @@ from discriminant.inference.likelihood import inverse
 from discriminant.inference.summary import information_criteria
 from discriminant.penalties.jeffreys import BIAS_REDUCED
 from discriminant.protocols import Array
-from discriminant.shown import Shown, data_frame
+from discriminant.shown import Shown
 
 
 @documented
@@ -69,15 +69,6 @@ class Comparison(Shown):
         """The table of tests, column by column."""
         return {"test": self.tests, "statistic": self.statistic, "df": [self.df] * len(self.tests), "p": self.p}
 
-    def to_frame(self) -> Any:
-        """The table of tests as a pandas data frame."""
-        return data_frame(self.columns())
-
-    def _cells(self) -> dict[str, list[str]]:
-        chances = ["<1e-16" if p < 1e-16 else f"{p:.4g}" for p in self.p]
-        statistics = [f"{value:.6g}" for value in self.statistic]
-        return {"test": self.tests, "statistic": statistics, "df": [str(self.df)] * len(self.tests), "p": chances}
-
     def _about(self) -> list[str]:
         about = [
             f"{which}: {found['parameters']:g} weights, log-likelihood {found['log-likelihood']:.6g}, "
@@ -86,8 +77,8 @@ class Comparison(Shown):
         ]
         return [*about, f"added: {', '.join(self.added)}"]
 
-    def _shown(self) -> tuple[str, dict[str, list[str]], list[str], list[str]]:
-        return "", self._cells(), ["test"], self._about()
+    def _shown(self) -> tuple[str, dict[str, Any], list[str], list[str]]:
+        return "", self.columns(), ["test"], self._about()
 
 
 @documented
@@ -131,7 +122,7 @@ def compare(
     >>> large = LogisticRegression(C=float("inf")).fit(X, y)
     >>> print(compare(LogisticRegression(C=float("inf")).fit(X.iloc[:, 2:], y), large, X, y))
     test              statistic  df        p
-    likelihood ratio    8.66496   2  0.01313
+    likelihood ratio      8.665   2  0.01313
     ...
     """
     from scipy.special import chdtrc

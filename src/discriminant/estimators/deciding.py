@@ -89,11 +89,6 @@ class Deciding(Learner):
     def _rule(self) -> Rule:
         return self.discriminant_._rule
 
-    def _wide_scores(self, X: Any) -> Array:
-        """z in float64, of which probabilities keep their digits."""
-        rows = self._checked(X)
-        return self.discriminant_.scores(rows, np.float64)
-
 
 @documented
 class DiscriminativeClassifier(Deciding):

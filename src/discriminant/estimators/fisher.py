@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from discriminant.errors import ParameterError, as_numbers
+from discriminant.estimators.inputs import not_defined
 from discriminant.estimators.parameters import COUNT, NOT_NEGATIVE, Among, parameters
 from discriminant.estimators.projecting import ProjectingClassifier
 from discriminant.gaussian.projection import THRESHOLDS, trace_criterion
@@ -107,13 +108,10 @@ class FisherDiscriminant(FisherParameters, ProjectingClassifier):
     def _axes(self) -> AffineMap:
         return self._map
 
-    @property
-    def predict_proba(self) -> Any:
-        """Not defined: raises an AttributeError that says what to use."""
-        raise AttributeError(
-            "FisherDiscriminant assumes no densities, so that its scores are not probabilities. Use "
-            "LinearDiscriminantAnalysis, or calibrate it (sklearn.calibration.CalibratedClassifierCV)."
-        )
+    predict_proba = not_defined(
+        "FisherDiscriminant assumes no densities, so that its scores are not probabilities. Use "
+        "LinearDiscriminantAnalysis, or calibrate it (sklearn.calibration.CalibratedClassifierCV)."
+    )
 
     def _gaussian_fit(self, by_formula: bool) -> tuple[GaussianFit, str]:
         from discriminant.inference.linear_summary import GaussianFit

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields
 from types import MethodType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
 
 import numpy as np
 from sklearn.utils import column_or_1d, get_tags
@@ -22,7 +22,7 @@ from discriminant.arrays import is_frame, is_sparse
 from discriminant.data.rows import HeldRows, require_rows, require_unique_names
 from discriminant.data.sources import Source, find_source, is_query
 from discriminant.docstrings import documented
-from discriminant.errors import DataError, ScaleWarning, names, require_unmasked, warn
+from discriminant.errors import DataError, NotAvailableError, ScaleWarning, names, require_unmasked, warn
 from discriminant.estimators.callbacks import Callbacks, fit_watched
 from discriminant.estimators.parameters import require_valid
 from discriminant.methods.fit import Fit, Sample, Schema, require_two
@@ -56,6 +56,16 @@ class Available:
 def available_if(check: Callable[[Any], None]) -> Callable[[Callable[..., Any]], Any]:
     """Hide a method from ``hasattr`` where ``check(model)`` raises an AttributeError."""
     return lambda fn: Available(fn, check)
+
+
+def not_defined(why: str) -> Any:
+    """A method that a class has not: asking for it raises an AttributeError that says why, and what to use."""
+
+    def refuse(model: Any) -> NoReturn:
+        raise NotAvailableError(why)
+
+    refuse.__doc__ = "Not defined: raises an AttributeError that says what to use."
+    return property(refuse)
 
 
 def all_or_nothing(fit: Function) -> Function:

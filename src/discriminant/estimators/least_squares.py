@@ -15,7 +15,7 @@ from discriminant.data import map_rows
 from discriminant.decision.rule import Rule
 from discriminant.errors import DataError, ParameterError
 from discriminant.estimators.inferential import plain_weights
-from discriminant.estimators.inputs import all_or_nothing
+from discriminant.estimators.inputs import all_or_nothing, not_defined
 from discriminant.estimators.moments import MomentClassifier, without_each
 from discriminant.estimators.parameters import NOT_NEGATIVE, POSITIVE, Named, parameters
 from discriminant.gaussian.least_squares import MarginMoments
@@ -135,13 +135,10 @@ class LeastSquaresClassifier(LeastSquaresParameters, MomentClassifier):
 
     # Prediction
 
-    @property
-    def predict_proba(self) -> Any:
-        """Not defined: raises an AttributeError that says what to use."""
-        raise AttributeError(
-            "Least-squares outputs may lie outside [0, 1] and are not probabilities. Use LinearDiscriminantAnalysis or "
-            "a logistic regression, or calibrate this model (sklearn.calibration.CalibratedClassifierCV)."
-        )
+    predict_proba = not_defined(
+        "Least-squares outputs may lie outside [0, 1] and are not probabilities. Use LinearDiscriminantAnalysis or "
+        "a logistic regression, or calibrate this model (sklearn.calibration.CalibratedClassifierCV)."
+    )
 
     # Inference
 

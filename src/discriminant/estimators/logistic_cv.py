@@ -22,7 +22,7 @@ from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
 from discriminant.data import count_classes
 from discriminant.data.sources import Source, find_source, is_query, require_memory
 from discriminant.errors import DataError, ParameterError, as_numbers, warn
-from discriminant.estimators.inputs import all_or_nothing
+from discriminant.estimators.inputs import all_or_nothing, not_defined
 from discriminant.estimators.logistic import SHARED_CONSTRAINTS, LogisticRegression
 from discriminant.estimators.logistic_scores import Scoring, routing_enabled
 from discriminant.estimators.parameters import BOOLEAN, COUNT, Among, parameters
@@ -158,10 +158,7 @@ class LogisticRegressionCV(LogisticCVParameters, LogisticRegression):
     def _follows_rows(self) -> bool:
         return False
 
-    @property
-    def partial_fit(self) -> Any:  # type: ignore[override]
-        """Not defined, since cross-validation needs all rows at once: raises an AttributeError that says so."""
-        raise AttributeError("LogisticRegressionCV has no partial_fit: cross-validation needs all rows at once.")
+    partial_fit = not_defined("LogisticRegressionCV has no partial_fit: cross-validation needs all rows at once.")
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> Self:  # type: ignore[override]

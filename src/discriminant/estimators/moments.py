@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from discriminant.docstrings import documented
 from discriminant.errors import DataError, MismatchError, names
-from discriminant.estimators.features import FeatureMap
 from discriminant.estimators.inputs import all_or_nothing
 from discriminant.estimators.learner import LearnsInParts, PriorsAtPrediction
 from discriminant.methods.fit import Sample, Schema
@@ -111,7 +110,7 @@ class MomentClassifier(LearnsInParts):
             raise DataError(
                 f"The models know different classes: {names(list(self.classes_))} and {names(list(other.classes_))}."
             )
-        if not _same_features(self._features, other._features):
+        if not _learned_alike(*(None if model._features is None else model._features.basis for model in (self, other))):
             raise MismatchError("The bases of the models learned different features; give both the same centres.")
         if self.n_features_in_ != other.n_features_in_ or self._feature_names() != other._feature_names():
             raise DataError("The models were fitted on different columns, so that their moments cannot be added.")
@@ -158,11 +157,6 @@ def _same(first: dict[str, Any], second: dict[str, Any]) -> bool:
         or np.array_equal(np.asarray(a), np.asarray(b))
         for a, b in zip(first.values(), second.values(), strict=True)
     )
-
-
-def _same_features(first: FeatureMap | None, second: FeatureMap | None) -> bool:
-    """Whether two fitted bases give the same features."""
-    return first is second if first is None or second is None else _learned_alike(first.basis, second.basis)
 
 
 def _learned_alike(a: Any, b: Any) -> bool:

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from discriminant.arrays import in_memory
-from discriminant.errors import NotAvailableError, ParameterError
+from discriminant.errors import ParameterError
 from discriminant.estimators.gaussian import Deletion, GaussianClassifier
+from discriminant.estimators.inputs import not_defined
 from discriminant.estimators.parameters import FRACTION, NOT_NEGATIVE, Among, parameters
 from discriminant.gaussian.leave_one_out import QuadraticDeletion
 from discriminant.gaussian.quadratic import QuadraticDiscriminant
@@ -103,14 +104,11 @@ class QuadraticDiscriminantAnalysis(QuadraticParameters, GaussianClassifier):
         parts = [np.linalg.eigh(covariance) for covariance in found]
         return [(values[::-1], vectors[:, ::-1]) for values, vectors in parts]
 
-    @property
-    def summary(self) -> Any:
-        """Not defined: raises an AttributeError that says why and what to use."""
-        raise NotAvailableError(
-            "A quadratic discriminant has a covariance for each class and no weight for a column, so that there is no "
-            "table of weights to test. LinearDiscriminantAnalysis and LogisticRegression have one; what this model is "
-            "worth, loo_score(X, y) tells."
-        )
+    summary = not_defined(
+        "A quadratic discriminant has a covariance for each class and no weight for a column, so that there is no "
+        "table of weights to test. LinearDiscriminantAnalysis and LogisticRegression have one; what this model is "
+        "worth, loo_score(X, y) tells."
+    )
 
     def _model(self) -> QuadraticDiscriminant:
         return QuadraticDiscriminant(self._scores, self.classes_, self._feature_names(), type(self).__name__)
