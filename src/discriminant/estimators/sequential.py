@@ -13,19 +13,18 @@ from discriminant.errors import DataError, ParameterError, as_numbers
 from discriminant.estimators.deciding import DiscriminativeClassifier, SparseCoefficients
 from discriminant.estimators.inputs import all_or_nothing
 from discriminant.estimators.learner import LearnsInParts
+from discriminant.methods.parameters import EpochParameters
 from discriminant.methods.sequential import SequentialMethod
 from discriminant.protocols import Array
 
 
 @documented
-class SequentialClassifier(SparseCoefficients, LearnsInParts, DiscriminativeClassifier):
+class SequentialClassifier(EpochParameters, SparseCoefficients, LearnsInParts, DiscriminativeClassifier):
     """A classifier that may learn sample by sample, and go on with the next part of the data."""
 
     _step = "epoch"
     corrections_: Array
     t_: int
-    mode: str
-    class_weight: Any
 
     def _method(self) -> SequentialMethod:
         return self._as(self._kind)  # type: ignore[no-any-return]
@@ -33,7 +32,7 @@ class SequentialClassifier(SparseCoefficients, LearnsInParts, DiscriminativeClas
     # Learning
 
     def _most_steps(self) -> int | None:
-        return int(self.max_iter)  # type: ignore[attr-defined]
+        return int(self.max_iter)
 
     @all_or_nothing
     def fit(  # type: ignore[override]  # scikit-learn's order of arguments, which its users write without names

@@ -23,7 +23,7 @@ from discriminant.errors import MismatchError, ParameterError
 from discriminant.methods.criterion import Parts, Task
 from discriminant.methods.fit import Fit, Note, Sample
 from discriminant.methods.least_squares import row_margins
-from discriminant.methods.parameters import CodedParameters, DescentParameters, method, parameter_list
+from discriminant.methods.parameters import CodedParameters, DescentParameters, EpochParameters, method, parameter_list
 from discriminant.methods.parts import ONE_OUTPUT
 from discriminant.methods.sequential import Progress, SequentialMethod, Split
 from discriminant.model import LinearDiscriminant
@@ -41,21 +41,14 @@ DIVERGED = 10.0  # times J of weights zero: no run that settles ends there
 
 
 @parameter_list
-class AdalineParameters(CodedParameters, DescentParameters):
+class AdalineParameters(EpochParameters, CodedParameters, DescentParameters):
     """Of ``Adaline``."""
 
     eta0: Any = "auto"
     _: KW_ONLY
-    mode: str = "single-sample"
     margin: Any = 1.0  # b, or b_n of each row
-    max_iter: int = 1000
     tol: float = 1e-3
     threshold: float = 0.0
-    shuffle: bool = True
-    average: bool = False
-    early_stopping: bool = False
-    validation_fraction: float = 0.1
-    n_iter_no_change: int = 5
 
 
 @method

@@ -20,6 +20,7 @@ from discriminant.data import as_rows
 from discriminant.data.rows import FrameRows
 from discriminant.errors import MismatchError
 from discriminant.methods.fit import Fit, Note, Sample, Schema, editable_state, make_sample
+from discriminant.methods.parameters import CodedParameters
 from discriminant.methods.parts import class_weights, fit_together, link_of
 from discriminant.model import LinearDiscriminant
 from discriminant.optimize import progress
@@ -29,18 +30,13 @@ from discriminant.optimize.progress import reading
 from discriminant.protocols import Array, Certificate
 
 
-class Codable(ABC):
+class Codable(CodedParameters, ABC):
     """A method that solves two classes, or all of them together; a frozen dataclass of parameters."""
 
     estimator: ClassVar[str]
     coupled: ClassVar[str]  # the coding of all classes together
     together: ClassVar[dict[str, Any]]  # the parameters by which the method takes K classes at once
     two_class: ClassVar[str]  # the criterion
-
-    coding: Any
-    decoder: str | None
-    basis: Any
-    class_weight: Any
 
     @property
     def coded(self) -> bool:
@@ -72,11 +68,12 @@ class Assignment:
     @property
     def part(self) -> Any:
         """The method that fits the rows as they are, or each output."""
-        method, own = self.method, {"class_weight": None}  # which the weights of the rows hold
-        if self.whole:
-            own = method.together if len(self.sample.classes) > 2 else {}
         bare: dict[str, Any] = {"basis": None, "coding": "auto", "decoder": None, "reject_label": None}
-        return dataclasses.replace(method, **bare, **own)  # type: ignore[type-var]
+        if not self.whole:
+            bare["class_weight"] = None  # the weights of the rows hold it
+        elif len(self.sample.classes) > 2:
+            bare |= self.method.together
+        return dataclasses.replace(self.method, **bare)  # type: ignore[type-var]
 
     def all_rows(self) -> Sample:
         """The rows as they are, where they may be picked."""

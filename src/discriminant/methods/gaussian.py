@@ -46,16 +46,24 @@ SHRINKAGES = ("ledoit-wolf", "oas")
 Robust = Callable[[Array, float], tuple[Array, Array]]  # (rows, precision) ↦ location (d,) and covariance (d, d)
 
 
-class GaussianMethod(MomentMethod[ClassMoments]):
-    """What linear and quadratic discriminants share: how covariances are asked for, and the proof."""
+@parameter_list
+class GaussianParameters:
+    """Of Gaussian classes."""
 
-    solver: str
-    shrinkage: Any
-    priors: Any
-    tol: float | None
-    covariance_estimator: FindsCovariance | None
-    covariance: str
-    form: str
+    _: KW_ONLY
+    solver: str = "auto"
+    shrinkage: Any = None
+    priors: Any = None
+    store_covariance: bool = False
+    tol: float | None = None
+    covariance_estimator: FindsCovariance | None = None
+    covariance: str = "maximum-likelihood"
+    form: str = "full"
+    basis: Any = None
+
+
+class GaussianMethod(GaussianParameters, MomentMethod[ClassMoments]):
+    """What linear and quadratic discriminants share: how covariances are asked for, and the proof."""
 
     def __post_init__(self) -> None:
         if self.covariance == "ml":  # the books' letters for it
@@ -129,8 +137,8 @@ def _mean_log_loss(parts: list[Whitened], priors: Array) -> float:
 
 
 @parameter_list
-class LinearParameters:
-    """Of ``LinearDiscriminantAnalysis``."""
+class LinearParameters(GaussianParameters):
+    """Of ``LinearDiscriminantAnalysis``, in scikit-learn's order."""
 
     solver: str = "auto"
     shrinkage: Any = None
@@ -140,9 +148,6 @@ class LinearParameters:
     tol: float | None = None
     covariance_estimator: FindsCovariance | None = None
     _: KW_ONLY
-    covariance: str = "maximum-likelihood"
-    form: str = "full"
-    basis: Any = None
 
 
 @method

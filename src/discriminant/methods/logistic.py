@@ -29,7 +29,7 @@ from discriminant.errors import (
 )
 from discriminant.methods.coded import Codable, assign, fit_coded, plan_coded
 from discriminant.methods.fit import Fit, Note, Sample, Schema, editable_state, solved_certificate
-from discriminant.methods.parameters import method, parameter_list
+from discriminant.methods.parameters import CodedParameters, method, parameter_list
 from discriminant.methods.parts import class_weights, prepare_optimizer, require_known_weights, starting_weights
 from discriminant.model import LinearDiscriminant
 from discriminant.objective import PointwiseObjective, logistic_objective
@@ -63,7 +63,7 @@ class Strength:
 
 
 @parameter_list
-class LogisticParameters:
+class LogisticParameters(CodedParameters):
     """Of ``LogisticRegression``."""
 
     penalty: Any = "deprecated"
@@ -72,9 +72,7 @@ class LogisticParameters:
     l1_ratio: float | None = 0.0
     dual: bool = False
     tol: float = 1e-8
-    fit_intercept: bool = True
     intercept_scaling: float = 1
-    class_weight: Any = None
     random_state: Any = None
     solver: str = "auto"
     max_iter: int = 100
@@ -87,10 +85,6 @@ class LogisticParameters:
     bounds: Any = None
     groups: Any = None
     grouped: bool = False
-    basis: Any = None
-    coding: Any = "auto"
-    decoder: str | None = None
-    reject_label: Any = None
     trace: bool = False
     callback: Any = None
     scale: str = "mean"

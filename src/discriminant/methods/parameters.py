@@ -64,6 +64,20 @@ class CodedParameters:
 
 
 @parameter_list
+class EpochParameters:
+    """Of methods that may learn sample by sample, an epoch after the other."""
+
+    _: KW_ONLY
+    mode: str = "single-sample"
+    max_iter: int = 1000
+    shuffle: bool = True
+    average: bool = False
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 5
+
+
+@parameter_list
 class DescentParameters:
     """Of methods whose user may steer the course of the optimizer, and watch it."""
 

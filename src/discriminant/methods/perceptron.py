@@ -25,7 +25,7 @@ from discriminant.errors import MismatchError, ParameterError, counted
 from discriminant.inference.mistake_bound import mistake_bounds
 from discriminant.methods.criterion import Parts, Task
 from discriminant.methods.fit import Note
-from discriminant.methods.parameters import CodedParameters, DescentParameters, method, parameter_list
+from discriminant.methods.parameters import CodedParameters, DescentParameters, EpochParameters, method, parameter_list
 from discriminant.methods.parts import fit_together, with_margin
 from discriminant.methods.sequential import Progress, SequentialMethod, samples_of
 from discriminant.methods.verdicts import with_verdicts
@@ -48,26 +48,19 @@ class Evaluated(SequentialSolution):
 
 
 @parameter_list
-class PerceptronParameters(CodedParameters, DescentParameters):
+class PerceptronParameters(EpochParameters, CodedParameters, DescentParameters):
     """Of ``Perceptron``."""
 
     _: KW_ONLY
     penalty: str | None = None
     alpha: float = 0.0001
     l1_ratio: float = 0.15
-    max_iter: int = 1000
     tol: float | None = 1e-3
-    shuffle: bool = True
     verbose: int = 0
     eta0: Any = 1.0
     n_jobs: Any = None
-    early_stopping: bool = False
-    validation_fraction: float = 0.1
-    n_iter_no_change: int = 5
     criterion: Any = "perceptron"
     margin: float | None = None
-    mode: str = "single-sample"
-    average: bool = False
     pocket: bool = False
     threshold: float = 1e-8
 

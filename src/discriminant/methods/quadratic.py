@@ -22,7 +22,14 @@ from discriminant.gaussian.quadratic import QuadraticDiscriminant
 from discriminant.gaussian.weights import AxisScores, QuadraticScores, axis_scores, quadratic_scores
 from discriminant.gaussian.whiten import Whitened, whiten_each, whiten_moments
 from discriminant.methods.fit import Fit, Note, Sample, Schema
-from discriminant.methods.gaussian import GaussianMethod, Robust, class_rows, estimated_covariance, given_robust
+from discriminant.methods.gaussian import (
+    GaussianMethod,
+    GaussianParameters,
+    Robust,
+    class_rows,
+    estimated_covariance,
+    given_robust,
+)
 from discriminant.methods.moments import (
     class_priors,
     near_collinearity_notes,
@@ -33,25 +40,16 @@ from discriminant.methods.moments import (
     whitening_residual,
 )
 from discriminant.methods.parameters import method, parameter_list
-from discriminant.protocols import Array, FindsCovariance
+from discriminant.protocols import Array
 
 
 @parameter_list
-class QuadraticParameters:
+class QuadraticParameters(GaussianParameters):
     """Of ``QuadraticDiscriminantAnalysis``."""
 
     _: KW_ONLY
-    solver: str = "auto"
-    shrinkage: Any = None
-    priors: Any = None
     reg_param: float = 0.0
-    store_covariance: bool = False
-    tol: float | None = None
-    covariance_estimator: FindsCovariance | None = None
     pooling: float = 0.0
-    covariance: str = "maximum-likelihood"
-    form: str = "full"
-    basis: Any = None
 
 
 @method

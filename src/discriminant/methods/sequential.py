@@ -15,6 +15,7 @@ from discriminant.data import ArrayBlocks, DenseRows, SparseRows
 from discriminant.errors import DataError, NotAvailableError, ParameterError, counted
 from discriminant.methods.criterion import CriterionMethod, Task, too_long
 from discriminant.methods.fit import Fit, Sample
+from discriminant.methods.parameters import EpochParameters
 from discriminant.methods.parts import require_known_weights
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize import GradientDescent, Power, SequentialSolution, SingleSample, make_schedule
@@ -45,17 +46,10 @@ class Progress:
         return cls(A, corrections, held["t_"], held.get("_schedule"))
 
 
-class SequentialMethod(CriterionMethod):
+class SequentialMethod(EpochParameters, CriterionMethod):
     """Epochs of single samples, or batches."""
 
-    mode: str
     tol: Any
-    early_stopping: bool
-    validation_fraction: float
-    n_iter_no_change: int
-    max_iter: int
-    shuffle: bool
-    average: bool = False
     pocket: bool = False
 
     freedom = "none"  # type: ignore[assignment]  # steps are in the units of X
@@ -208,7 +202,7 @@ class HeldOut:
     codes: Array
     weight: Array | None
     objective: PointwiseObjective
-    tol: float | None
+    tol: Any
     patience: int
     also: Any = None
     best: float = -np.inf

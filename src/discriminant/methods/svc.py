@@ -33,7 +33,7 @@ from discriminant.data.working_columns import AllColumns
 from discriminant.errors import DataError, ParameterError
 from discriminant.methods.coded import Codable, fit_coded, plan_coded
 from discriminant.methods.fit import Fit, Note, Sample, editable_state
-from discriminant.methods.parameters import method, parameter_list
+from discriminant.methods.parameters import CodedParameters, method, parameter_list
 from discriminant.methods.parts import class_weights
 from discriminant.model import LinearDiscriminant
 from discriminant.optimize import progress
@@ -61,7 +61,7 @@ class OneFit:
 
 
 @parameter_list
-class SVCParameters:
+class SVCParameters(CodedParameters):
     """Of ``LinearSVC``."""
 
     penalty: str = "l2"
@@ -71,17 +71,11 @@ class SVCParameters:
     tol: float = 1e-6
     C: float = 1.0
     multi_class: str = "ovr"
-    fit_intercept: bool = True
     intercept_scaling: float = 1
-    class_weight: Any = None
     verbose: int = 0
     random_state: Any = None
     max_iter: int = 1000
     penalize_intercept: bool = True
-    basis: Any = None
-    coding: Any = "auto"
-    decoder: str | None = None
-    reject_label: Any = None
 
 
 @method
