@@ -16,7 +16,7 @@ import numpy as np
 from discriminant.arrays import in_memory
 from discriminant.codings import ClassCoding, make_coding
 from discriminant.data import ArrayBlocks, held_blas
-from discriminant.errors import CollinearityWarning, DataError, ParameterError, as_numbers, columns, counted, names
+from discriminant.errors import DataError, ParameterError, as_numbers, names
 from discriminant.gaussian.least_squares import LeastSquares, MarginMoments, least_squares
 from discriminant.gaussian.moments import ClassMoments, unsummed_moments
 from discriminant.gaussian.row_least_squares import RowLeastSquares, row_least_squares
@@ -24,6 +24,7 @@ from discriminant.gaussian.sparse_least_squares import SparseLeastSquares
 from discriminant.methods.fit import Fit, Note, Sample, Schema, linear_state
 from discriminant.methods.moments import (
     MomentMethod,
+    collinear_note,
     finite,
     near_collinearity_notes,
     read_moments,
@@ -207,13 +208,16 @@ def _rank_notes(problems: list[LeastSquares], schema: Schema) -> list[Note]:
             found |= {*problem.whitened.constant.tolist(), *problem.whitened.collinear.tolist()}
     if not found:
         return []
-    count = counted(max(problem.null.slopes.shape[1] for problem in problems), "linear combination")
-    text = (
-        f"Variables are collinear: {count} of {columns(sorted(found), schema.names, 8)} "
-        f"{'is' if count.startswith('1 ') else 'are'} constant. Their weights come from the pseudo-inverse, the "
-        "smallest that fit; predictions along the data are not affected. A penalty (alpha) would decide them too."
-    )
-    return [Note(text, CollinearityWarning)]
+    p = max(problem.null.slopes.shape[1] for problem in problems)
+    return [
+        collinear_note(
+            sorted(found),
+            p,
+            schema.names,
+            "",
+            " They are the smallest that fit; a penalty (alpha) would decide them too.",
+        )
+    ]
 
 
 # What parameters say about targets

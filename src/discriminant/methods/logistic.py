@@ -20,7 +20,6 @@ from discriminant.data.check import require_few_classes
 from discriminant.data.sources import require_memory
 from discriminant.errors import (
     DataError,
-    DiscriminantWarning,
     MismatchError,
     NotAvailableError,
     ParameterError,
@@ -125,38 +124,32 @@ class Logistic(LogisticParameters, Codable):
         return strength, notes
 
     def _strength(self) -> tuple[Strength, list[Note]]:
-        ratio, notes = self.l1_ratio, list[Note]()
+        ratio = self.l1_ratio
         if self.penalty == "deprecated":
-            if ratio is None:
-                _note(
-                    notes,
-                    "'l1_ratio=None' was deprecated in version 1.8 and will trigger an error in 1.10. "
-                    "Use 0<=l1_ratio<=1 instead.",
-                    FutureWarning,
-                )
-            return Strength(self.C, ratio or 0.0), notes
-        _note(
-            notes,
+            text = (
+                "'l1_ratio=None' was deprecated in version 1.8 and will trigger an error in 1.10. "
+                "Use 0<=l1_ratio<=1 instead."
+            )
+            return Strength(self.C, ratio or 0.0), [Note(text, FutureWarning)] if ratio is None else []
+        text = (
             "'penalty' was deprecated in version 1.8 and will be removed in 1.10. To avoid this warning, leave "
             "'penalty' set to its default value and use 'l1_ratio' or 'C' instead. Use l1_ratio=0 instead of "
             "penalty='l2', l1_ratio=1 instead of penalty='l1', l1_ratio set to a float between 0 and 1 instead of "
-            "penalty='elasticnet', and C=np.inf instead of penalty=None.",
-            FutureWarning,
+            "penalty='elasticnet', and C=np.inf instead of penalty=None."
         )
+        notes = [Note(text, FutureWarning)]
         if self.penalty != "elasticnet" and ratio is not None and 0 < ratio < 1:
-            _note(
-                notes,
-                f"l1_ratio parameter is only used when penalty is 'elasticnet'. Got (penalty={self.penalty})",
-            )
+            text = f"l1_ratio parameter is only used when penalty is 'elasticnet'. Got (penalty={self.penalty})"
+            notes.append(Note(text))
         if (self.penalty == "l2" and ratio != 0) or (self.penalty == "l1" and ratio != 1):
-            _note(
-                notes,
+            text = (
                 f"Inconsistent values: penalty={self.penalty} with l1_ratio={ratio}. penalty is deprecated. "
-                "Please use l1_ratio only.",
+                "Please use l1_ratio only."
             )
+            notes.append(Note(text))
         if self.penalty is None:
             if self.C != 1.0:
-                _note(notes, "Setting penalty=None will ignore the C and l1_ratio parameters")
+                notes.append(Note("Setting penalty=None will ignore the C and l1_ratio parameters"))
             return Strength(np.inf, 0.0), notes
         if self.penalty == "elasticnet":
             if ratio is None:
@@ -534,7 +527,3 @@ def read_bounds(bounds: Any) -> tuple[Any, Any]:
     if not isinstance(bounds, tuple | list) or len(bounds) != 2:
         raise ParameterError(f"bounds must be a pair (lower, upper) of numbers or arrays; it was {bounds!r}.")
     return as_numbers(bounds[0], "bounds"), as_numbers(bounds[1], "bounds")
-
-
-def _note(notes: list[Note], text: str, category: type[Warning] = DiscriminantWarning) -> None:
-    notes.append(Note(text, category))

@@ -206,14 +206,19 @@ def rank_notes(whitened: Whitened, feature_names: Sequence[str] | None) -> list[
         text = f"{capital(what)}: constant within the classes, so that no weight is given to {they}."
         found.append(Note(text, CollinearityWarning))
     if len(whitened.collinear):
-        what = columns(whitened.collinear.tolist(), feature_names, most=8)
-        count = counted(whitened.null.shape[1], "linear combination")
-        text = (
-            f"Variables are collinear: {count} of {what} {'is' if count.startswith('1 ') else 'are'} constant within "
-            "the classes. Their weights come from the pseudo-inverse; predictions along the data are not affected."
-        )
-        found.append(Note(text, CollinearityWarning))
+        p = whitened.null.shape[1]
+        found.append(collinear_note(whitened.collinear.tolist(), p, feature_names, " within the classes"))
     return found
+
+
+def collinear_note(found: list[int], p: int, feature_names: Sequence[str] | None, where: str, more: str = "") -> Note:
+    """That p linear combinations of these columns do not vary."""
+    what, count = columns(found, feature_names, most=8), counted(p, "linear combination")
+    text = (
+        f"Variables are collinear: {count} of {what} {'is' if p == 1 else 'are'} constant{where}. Their weights come "
+        f"from the pseudo-inverse; predictions along the data are not affected.{more}"
+    )
+    return Note(text, CollinearityWarning)
 
 
 def wide_notes(moments: ClassMoments, rank: int, remedy: str = "shrinkage") -> list[Note]:
