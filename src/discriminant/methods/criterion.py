@@ -113,7 +113,7 @@ class CriterionMethod(ABC):
         # What overflows shows in J, and is reported with its column.
         with np.errstate(over="ignore", invalid="ignore"), reading(lambda A: self.weights(task, A)[1]):
             solution = self.solve(task, first)
-        return self.found(task, first, solution, notes)
+        return self.found(task, solution, notes)
 
     def plan(self, sample: Sample) -> Choice:
         """Which optimizer ``fit`` would use, and why."""
@@ -142,7 +142,7 @@ class CriterionMethod(ABC):
         return replace(blocks, rows=rows), units
 
     def solve(self, task: Task, start: Array) -> Solution:
-        """argmin J."""
+        """argmin J, with what is found out after the run."""
         if isinstance(task.optimizer, LinearProgram | MixedInteger):  # they have no sums in which a NaN would show
             task.sample.require_finite(self.estimator)
         solution: Solution = task.optimizer.minimize(task.objective, start)
@@ -150,9 +150,8 @@ class CriterionMethod(ABC):
 
     # What was found
 
-    def found(self, task: Task, start: Array, solution: Solution, notes: list[Note]) -> Fit:
+    def found(self, task: Task, solution: Solution, notes: list[Note]) -> Fit:
         """The fit that a solution is."""
-        solution = self.finish(task, start, solution)
         if self.went_wrong(solution):
             if isinstance(task.optimizer, SingleSample):
                 task.sample.require_finite(self.estimator)
@@ -175,10 +174,6 @@ class CriterionMethod(ABC):
             if isinstance(task.optimizer, SingleSample):
                 notes += weight_notes(blocks)
         return Fit(self, self.discriminant(state) or discriminant, state, tuple(notes))
-
-    def finish(self, task: Task, start: Array, solution: Solution) -> Solution:
-        """The solution, with what is found out after the run."""
-        return solution
 
     def details(self, task: Task, solution: Solution, certificate: Certificate) -> dict[str, Any]:
         """Attributes that only this method has, and a certificate in the place of ``certificate``."""

@@ -56,16 +56,15 @@ class LinearProgramming(LinearProgrammingParameters, CriterionMethod):
         objective = task.objective
         task.sample.require_finite(self.estimator)
         rivals = objective.n_outputs - 1 if objective.criterion.coupled else 1
-        if objective.penalty is None and objective.blocks.n_rows * objective.n_parameters * rivals > PROGRAM_VALUES:
-            found = separating_weights(task)
-            if found is not None:
-                A = scaled_to_margin(task, found, float(self.margin))
-                status = f"Separated: every row lies beyond its margin b = {self.margin:g}, with no slack."
-                return Solution(A, status, True, 2, 1, objective.value(A))
-        return super().solve(task, start)
-
-    def finish(self, task: Task, start: Array, solution: Solution) -> Solution:
-        if task.objective.criterion.coupled and task.objective.penalty is None:
+        large = objective.blocks.n_rows * objective.n_parameters * rivals > PROGRAM_VALUES
+        found = separating_weights(task) if large and objective.penalty is None else None
+        if found is None:
+            solution = super().solve(task, start)
+        else:
+            A = scaled_to_margin(task, found, float(self.margin))
+            status = f"Separated: every row lies beyond its margin b = {self.margin:g}, with no slack."
+            solution = Solution(A, status, True, 2, 1, objective.value(A))
+        if objective.criterion.coupled and objective.penalty is None:
             # What all classes share changes no decision; without it the weights are unique up to the program's choice.
             return replace(solution, weights=solution.weights - solution.weights.mean(axis=1, keepdims=True))
         return solution

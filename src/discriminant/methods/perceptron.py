@@ -106,17 +106,24 @@ class ErrorCorrection(PerceptronParameters, SequentialMethod):
         return single, Choice("single-sample", "each sample corrects the weights at once"), None
 
     def solve(self, task: Task, start: Array) -> Solution:
-        if self._l1_share() * self.alpha == 0 or self.penalty is None:
-            return super().solve(task, start)
+        """The run, and then J and whether the samples are separated, from as few passes over the rows as can tell."""
+        lasso = self.penalty is not None and self._l1_share() * self.alpha != 0
+        solution = self._run_with_lasso(task, start) if lasso else super().solve(task, start)
+        if Oracle.MARGIN not in task.objective.oracles:
+            return solution
+        known = {one.name: getattr(solution, one.name) for one in dataclasses.fields(solution)}
+        evaluated = self._evaluated(task, Evaluated(**known), isinstance(solution, SequentialSolution))
+        arrived = evaluated.separated and (evaluated.objective == 0 or (evaluated.converged and self.mode == "batch"))
+        bounds = self._bounds(task, start, evaluated) if arrived else None
+        return dataclasses.replace(evaluated, arrived=arrived, bounds=bounds)
+
+    def _run_with_lasso(self, task: Task, start: Array) -> Solution:
+        """Epochs one by one, with a soft threshold after each: Langford's truncated gradient, once an epoch."""
         if self.mode == "batch":
             raise ParameterError(
                 f"penalty={self.penalty!r} with an absolute value belongs to mode='single-sample', where it is a "
                 "threshold after each epoch; Perceptron has mode='batch'. Take Discriminant(penalty='l1'), say."
             )
-        return self._run_with_lasso(task, start)
-
-    def _run_with_lasso(self, task: Task, start: Array) -> Solution:
-        """Epochs one by one, with a soft threshold after each: Langford's truncated gradient, once an epoch."""
         optimizer, objective, A = task.optimizer, task.objective, start
         level = self.eta0 * self.alpha * self._l1_share() * samples_of(objective.blocks)
         each, best, idle, epoch = np.zeros(1, dtype=np.int64), np.inf, 0, 0
@@ -139,17 +146,6 @@ class ErrorCorrection(PerceptronParameters, SequentialMethod):
         return Evaluated(A, status, ended, epoch, epoch, objective.value(A), each=counts)
 
     # What can be said afterwards
-
-    def finish(self, task: Task, start: Array, solution: Solution) -> Solution:
-        """J and whether the samples are separated, from as few passes over the rows as decide it."""
-        solution = super().finish(task, start, solution)
-        if Oracle.MARGIN not in task.objective.oracles:
-            return solution
-        known = {one.name: getattr(solution, one.name) for one in dataclasses.fields(solution)}
-        evaluated = self._evaluated(task, Evaluated(**known), isinstance(solution, SequentialSolution))
-        arrived = evaluated.separated and (evaluated.objective == 0 or (evaluated.converged and self.mode == "batch"))
-        bounds = self._bounds(task, start, evaluated) if arrived else None
-        return dataclasses.replace(evaluated, arrived=arrived, bounds=bounds)
 
     def _evaluated(self, task: Task, solution: Evaluated, by_samples: bool) -> Evaluated:
         objective = task.objective

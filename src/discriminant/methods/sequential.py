@@ -127,7 +127,8 @@ class SequentialMethod(EpochParameters, CriterionMethod):
     def optimizer_for(self, objective: PointwiseObjective, chosen: Any) -> tuple[Any, Choice]:
         return self.procedure(objective, None)[:2]
 
-    def finish(self, task: Task, start: Array, solution: Solution) -> Solution:
+    def solve(self, task: Task, start: Array) -> Solution:
+        solution = super().solve(task, start)
         held = task.optimizer.callback
         if isinstance(held, HeldOut) and held.stopped:
             return replace(solution, status=held.sentence(), converged=True)

@@ -77,7 +77,8 @@ class SigmoidRegression(SigmoidParameters, CriterionMethod):
 
         return replace(task, optimizer=replace(task.optimizer, callback=fitted))
 
-    def finish(self, task: Task, start: Array, solution: Solution) -> Solution:
+    def solve(self, task: Task, start: Array) -> Solution:
+        solution = super().solve(task, start)
         if task.objective.penalty is None and solution.objective < FITTED:
             status = (
                 f"J = {solution.objective:.1g} after {solution.iterations} steps: the outputs are next to their "
