@@ -182,6 +182,15 @@ def no_class(labels: Sequence[Any]) -> str:
     return f"{names(labels)}, which {'is no class' if len(labels) == 1 else 'are no classes'}"
 
 
+def not_finite(value: float, where: str, asker: str) -> DataError:
+    """The refusal of a NaN or an infinity in X."""
+    kind = "NaN" if value != value else "infinity"
+    return DataError(
+        f"Input X contains {kind}: {where}. {asker} does not accept missing or infinite values; drop those rows, or "
+        "fill them first (for example with sklearn.impute.SimpleImputer)."
+    )
+
+
 def columns(indices: Sequence[int], feature_names: Sequence[str] | None, most: int = 5) -> str:
     """The columns with these indices, by name where names are known: "column 'age'", "columns 0, 3 and 2 more"."""
     shown = [feature_names[i] for i in indices] if feature_names is not None else [int(i) for i in indices]

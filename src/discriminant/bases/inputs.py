@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discriminant.arrays import first_not_finite, is_sparse
-from discriminant.errors import DataError, MismatchError, columns, warn
+from discriminant.errors import DataError, MismatchError, columns, not_finite, warn
 from discriminant.protocols import Array
 
 
@@ -117,11 +117,7 @@ def require_finite(values: Any, names: Sequence[str] | None, owner: str) -> None
     if np.isfinite(total) or np.isfinite(entries).all():
         return
     row, column, value = first_not_finite(values)
-    kind = "NaN" if np.isnan(value) else "infinity"
-    raise DataError(
-        f"Input X contains {kind}: {columns([column], names)} in row {row}. {owner} does not accept missing or "
-        "infinite values; drop those rows, or fill them first (for example with sklearn.impute.SimpleImputer)."
-    )
+    raise not_finite(value, f"{columns([column], names)} in row {row}", owner)
 
 
 def _same_names(given: list[str] | None, fitted: list[str] | None, owner: str) -> None:

@@ -15,7 +15,7 @@ from discriminant.arrays import first_not_finite, is_frame, is_sparse
 from discriminant.data.blocks import make_blocks
 from discriminant.data.labels import encode_labels
 from discriminant.data.rows import DENSE_BLOCK_VALUES, DenseRows, Rows, as_rows, column_names
-from discriminant.errors import DataError, columns, require_unmasked
+from discriminant.errors import DataError, columns, not_finite, require_unmasked
 from discriminant.protocols import Array
 
 MANY_CLASSES, MOST_SCORES = 2_000, 5_000_000_000
@@ -46,13 +46,8 @@ def labelled_rows(X: Any, y: Any, asker: str, feature_names: Sequence[str] | Non
 
 def _refuse(values: Any, start: int, feature_names: Sequence[str] | None, estimator: str, rows: Rows) -> NoReturn:
     row, column, value = first_not_finite(values)
-    kind = "NaN" if np.isnan(value) else "infinity"
-    what = columns([column], feature_names)
-    raise DataError(
-        f"Input X contains {kind}: {what} in {rows.where(start + row)}. "
-        f"{estimator or 'This estimator'} does not accept missing or infinite values; drop those rows, "
-        "or fill them first (for example with sklearn.impute.SimpleImputer)."
-    )
+    where = f"{columns([column], feature_names)} in {rows.where(start + row)}"
+    raise not_finite(value, where, estimator or "This estimator")
 
 
 def check_weights(sample_weight: Any, n_rows: int, codes: Array | None = None) -> Array | None:

@@ -139,22 +139,23 @@ def _step(c: Choice) -> Any:
     return Recipe("optimize.Inverse", (eta,)) if c.given.get("fading") == "inverse" else eta
 
 
+def _correcting(c: Choice, name: str, options: dict[str, Any]) -> Recipe:
+    """A rule that corrects the weights, sample by sample or by all samples at once."""
+    options |= {"shuffle": c.given["order"] == "shuffled"} if c.given["mode"] == "single-sample" else {"mode": "batch"}
+    options |= {"max_iter": c.epochs()}
+    return Recipe(name, options=options | c.scaled() | c.coded() | c.on_features() | {"trace": True})
+
+
 def _perceptron(c: Choice, criterion: str = "perceptron") -> Recipe:
     options: dict[str, Any] = {} if criterion == "perceptron" else {"criterion": criterion}
-    options |= {"eta0": _step(c), "margin": c.given["margin"], "max_iter": c.epochs(), "tol": None}
-    single = c.given["mode"] == "single-sample"
-    options |= {"shuffle": c.given["order"] == "shuffled"} if single else {"mode": "batch"}
-    keep = c.given.get("keep", "last")
+    options |= {"eta0": _step(c), "margin": c.given["margin"], "tol": None}
+    keep, single = c.given.get("keep", "last"), c.given["mode"] == "single-sample"
     options |= {keep: True} if single and keep != "last" and c.coding != "machine" else {}
-    return Recipe("Perceptron", options=options | c.scaled() | c.coded() | c.on_features() | {"trace": True})
+    return _correcting(c, "Perceptron", options)
 
 
 def _adaline(c: Choice) -> Recipe:
-    single = c.given["mode"] == "single-sample"
-    step = "auto" if c.given["steps"] == "auto" else _step(c)
-    options: dict[str, Any] = {"eta0": step, "mode": c.given["mode"], "max_iter": c.epochs()}
-    options |= {"shuffle": c.given["order"] == "shuffled"} if single else {}
-    return Recipe("Adaline", options=options | c.scaled() | c.coded() | c.on_features() | {"trace": True})
+    return _correcting(c, "Adaline", {"eta0": "auto" if c.given["steps"] == "auto" else _step(c)})
 
 
 def _careful(c: Choice, name: str, options: dict[str, Any]) -> Recipe:

@@ -10,6 +10,7 @@ import numpy as np
 from discriminant.arrays import in_memory
 from discriminant.errors import MismatchError
 from discriminant.plots.display import Display, display
+from discriminant.plots.plane import column_titles
 from discriminant.plots.theme import INK, arrow, axes_for, histogram, scatter, styled
 from discriminant.protocols import Array, Projects
 from discriminant.report.measures import require_known
@@ -73,8 +74,7 @@ class DiscriminantAxesDisplay(Display):
         shares = np.asarray(getattr(estimator, "explained_variance_ratio_", np.ones(1)), dtype=np.float64)
         spread = np.asarray(np.std(np.asarray(X, dtype=np.float64), axis=0))
         loadings = in_memory(estimator.scalings_)[:, : coordinates.shape[1]] * spread[:, None]
-        known = getattr(estimator, "feature_names_in_", None)
-        titles = list(known) if known is not None else [f"x{j}" for j in range(len(spread))]
+        titles = column_titles(estimator, len(spread))
         return cls(coordinates, labels, classes, means, shares, loadings, titles).plot(ax=ax, **options)
 
     @styled

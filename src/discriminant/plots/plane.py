@@ -74,6 +74,11 @@ def _as_given(full: Array, like: Any) -> Any:
     return nw.from_dict(columns, backend=given.implementation).to_native()
 
 
+def column_titles(estimator: object, d: int) -> list[str]:
+    """The names of the columns that a model was fitted to, or x0, x1, …."""
+    return [str(name) for name in getattr(estimator, "feature_names_in_", (f"x{j}" for j in range(d)))]
+
+
 def plane_of(
     estimator: Predictor, X: Any, *, features: Sequence[Any] | None = None, at: Any = None, bounds: Any = None
 ) -> Plane:
@@ -90,15 +95,14 @@ def plane_of(
         raise DataError(f"A picture in the plane needs rows of at least two columns; X has shape {values.shape}.")
     if not np.isfinite(values).all():
         raise DataError("X holds NaN or infinity, which have no place in a picture; drop or fill those rows first.")
-    known = getattr(estimator, "feature_names_in_", None)
-    titles = columns or (list(known) if known is not None else [f"x{j}" for j in range(values.shape[1])])
+    titles = columns or column_titles(estimator, values.shape[1])
     chosen = _two(features, titles) if features is not None else _most_informative(estimator, values, like)
     held = values.mean(axis=0) if at is None else np.asarray(at, dtype=np.float64)
     if held.shape != (values.shape[1],):
         raise DataError(f"at must be a point with {values.shape[1]} coordinates; got shape {held.shape}.")
     points = values[:, list(chosen)]
     limits = around(points) if bounds is None else np.asarray(bounds, dtype=np.float64).reshape(2, 2)
-    return Plane(estimator, chosen, held, limits, tuple(str(title) for title in titles), points, like)
+    return Plane(estimator, chosen, held, limits, tuple(titles), points, like)
 
 
 def _two(features: Sequence[Any], titles: Sequence[str]) -> tuple[int, int]:

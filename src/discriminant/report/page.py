@@ -21,6 +21,7 @@ from discriminant.docstrings import documented
 from discriminant.errors import DataError
 from discriminant.io.container import write_whole
 from discriminant.io.table_model import classes_of, posteriors
+from discriminant.plots.plane import column_titles
 from discriminant.protocols import Array
 from discriminant.report.html import page
 from discriminant.report.measures import Measured, measure_decided
@@ -177,7 +178,7 @@ def _features(model: Any, X: Any, feature_names: Sequence[str] | None) -> tuple[
     if values.ndim != 2:
         raise DataError(f"X has {values.ndim} dimension(s) and must have two: one row a sample, one column a feature.")
     if names is None:
-        names = list(getattr(model, "feature_names_in_", [f"x{j}" for j in range(values.shape[1])]))
+        names = column_titles(model, values.shape[1])
     if len(names) != values.shape[1]:
         raise DataError(f"X has {values.shape[1]} columns and there are {len(names)} names for them.")
     return values, [str(name) for name in names]

@@ -18,6 +18,7 @@ from discriminant.gaussian.moments import class_moments
 from discriminant.gaussian.weights import fisher_directions
 from discriminant.gaussian.whiten import whiten_moments
 from discriminant.geometry.regions import decision_regions
+from discriminant.plots.theme import around
 from discriminant.protocols import Array
 from discriminant.report import svg
 from discriminant.report.report_data import ReportData
@@ -45,12 +46,6 @@ def picture(report: ReportData) -> tuple[str, str] | None:
     return _points(report, X, X.mean(axis=0), *axes, ("first discriminant axis", "second discriminant axis"), caption)
 
 
-def _box(points: Array) -> svg.Bounds:
-    low, high = points.min(axis=0), points.max(axis=0)
-    pad = 0.07 * np.where(high > low, high - low, 1.0)
-    return (float(low[0] - pad[0]), float(high[0] + pad[0])), (float(low[1] - pad[1]), float(high[1] + pad[1]))
-
-
 def _decide(report: ReportData, X: Array) -> Array:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -62,7 +57,7 @@ def _points(
 ) -> tuple[str, str]:
     """Rows at u = Aᵗ(x − m), at most some hundred of them, over the decisions at m + Σ A u."""
     points, linear = (X - mean) @ A, report.linear
-    plane = svg.Plane(_box(points))
+    plane = svg.Plane(around(points, 0.07).tolist())
     if linear is not None and report.costs is None:
         weights = np.asarray(linear.class_weights)
         center = np.zeros(X.shape[1]) if linear.center is None else np.asarray(linear.center)
