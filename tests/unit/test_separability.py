@@ -479,9 +479,13 @@ def test_program_agrees_with_highs():
         )
         assert -best.fun - 1.01 * program.gap - 1e-12 <= program.margin <= -best.fun + 1e-9
         if noise:
-            few = vertex(rows, program.multipliers)
+            few = vertex(rows[program.vanishing])
             assert (few > 0).sum() == 11
-            assert np.abs(rows.T @ few).max() < 1e-12
+            assert np.abs(rows[program.vanishing].T @ few).max() < 1e-12
+
+
+def test_no_rows_have_no_vertex():
+    assert vertex(np.zeros((0, 3))).shape == (0,)
 
 
 def test_search_is_deterministic_for_a_seed():

@@ -7,7 +7,7 @@ In floats, for rows f_i of unit length,
 t > 0 finds u that separates.  t = 0 finds multipliers with Σ λ_i f_i = 0 (Gordan).  It is solved by an interior-point
 method (Mehrotra), which ends in the middle of the optimal face: so λ is positive on every row that vanishes for all
 u with F u ≥ 0, and u positive on every other row (Goldman and Tucker), and one program tells the two kinds apart.
-``vertex`` then moves λ to few rows, at most one more than there are columns (Carathéodory).
+``vertex`` then finds λ on few of those, at most one more than there are columns (Carathéodory).
 
 In as many bits as it takes, for hulls that floats cannot tell apart, a dual simplex:
 
@@ -84,36 +84,24 @@ def _start(rows: Array, program: Program) -> Point:
     return program.start(np.append(np.zeros(v), -1.0), y)
 
 
-def vertex(rows: Array, multipliers: Array) -> Array:
-    """Multipliers λ ≥ 0 with the same Σ λ_i f_i on independent rows but one, from any λ ≥ 0, by Carathéodory's steps.
+def vertex(rows: Array) -> Array:
+    """Multipliers λ ≥ 0 with Σ λ_i f_i = 0 and Σ λ_i = 1, on independent rows but one; all zero where none are found.
 
-    Rows are taken a few more at a time than there are columns; each relation among them moves λ until one of its
-    entries is zero.
+    By non-negative least squares, whose rows stay independent (Lawson and Hanson 1974).
 
     >>> square = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
-    >>> int((vertex(square, np.ones(4)) > 0).sum())
+    >>> int((vertex(square) > 0).sum())
     2
     """
-    weights = np.asarray(multipliers, dtype=float).copy()
-    v = rows.shape[1]
-    while True:
-        weights[weights < 1e-13 * weights.max(initial=0.0)] = 0.0
-        active = np.flatnonzero(weights)
-        taken = active[np.argsort(weights[active], kind="stable")][: 2 * v + 2]
-        _, sizes, basis = np.linalg.svd(rows[taken].T)
-        rank = int((sizes > 1e-11 * sizes.max(initial=0.0)).sum())
-        relations = basis[rank:]
-        spare = int(len(taken) == len(active))  # the last relation is what is left in the end
-        if len(relations) <= spare:
-            return weights
-        for k in range(len(relations) - spare):
-            relation = relations[k] * np.sign(relations[k][np.abs(relations[k]).argmax()])
-            up = np.flatnonzero(relation > 1e-9 * relation.max())
-            ratios = weights[taken[up]] / relation[up]
-            out = int(up[np.argmin(ratios)])
-            weights[taken] = np.maximum(weights[taken] - ratios.min() * relation, 0.0)
-            weights[taken[out]] = 0.0
-            relations[k + 1 :] -= np.outer(relations[k + 1 :, out] / relation[out], relation)
+    from scipy.optimize import nnls
+
+    if not len(rows):
+        return np.zeros(0)
+    system = np.vstack([rows.T, np.ones(len(rows))])
+    try:
+        return np.asarray(nnls(system, np.append(np.zeros(rows.shape[1]), 1.0))[0])
+    except RuntimeError:  # its iterations ran out
+        return np.zeros(len(rows))
 
 
 class DualSimplex:

@@ -134,12 +134,12 @@ class Search:
                 classes = (min(int(self.cone.codes[i]), k), max(int(self.cone.codes[i]), k))
                 guess[classes] = guess.get(classes, 0.0) + value
             return None, None
-        few = vertex(rows, np.where(program.vanishing, program.multipliers, 0.0))
-        tight = [pairs[j] for j in np.flatnonzero(few)]
+        vanishing = np.flatnonzero(program.vanishing)
+        tight = [pairs[vanishing[j]] for j in np.flatnonzero(vertex(rows[vanishing]))]
         circuit = face.circuit(tight) if 0 < len(tight) <= face.dimension + 1 else None
         if circuit is None:
             return self._precise(face, tight)
-        self.vanishing = {pairs[j]: float(program.multipliers[j]) for j in np.flatnonzero(program.vanishing)}
+        self.vanishing = {pairs[j]: float(program.multipliers[j]) for j in vanishing}
         return None, circuit
 
     def _some_alive(self, face: Face) -> list[Pair]:
