@@ -137,8 +137,7 @@ class PointwiseObjective:
     @cached_property
     def units(self) -> Array:
         """(1+d, 1): 1 for the intercept, then the columns' units."""
-        unit = np.ones(self.n_features) if self.scaling is None else self.scaling.unit
-        return self.blocks.place(np.concatenate([[1.0], unit])[:, None])  # type: ignore[no-any-return]
+        return self.blocks.place(np.ones((self.n_parameters, 1)) if self.scaling is None else self.scaling.units)  # type: ignore[no-any-return]
 
     @property
     def center(self) -> Array | None:
@@ -434,7 +433,7 @@ class PointwiseObjective:
 
     def _with(self, **changes: Any) -> PointwiseObjective:
         """The same parts, checked already, with some in others' place on which totals and shares do not depend."""
-        parts = {one: getattr(self, one) for one in self.__dataclass_fields__}
+        parts = {one: value for one, value in vars(self).items() if one in self.__dataclass_fields__}
         return _assembled(parts | {"totals": self.totals, "shares": self.shares} | changes)
 
     def _information(self, A: Array) -> Array:

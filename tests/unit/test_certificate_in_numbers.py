@@ -491,9 +491,10 @@ def test_a_proof_from_some_rows(kind, intercept, many, monkeypatch):
     assert fresh(state, wanted=edge * 0.999) == np.inf
     assert fresh(state, wanted=edge * 1.001) == gap
     assert fresh(replace(state, decrement=np.nan), wanted=1.0) == np.inf
-    wide = SampleProof(sample, share, lambda scale: 1e30)
+    longer = 16 * share / (square * R**2)  # rows so long that νR = 4: nothing is proved, nor will be before ν ≤ 1/R
+    wide = SampleProof(sample, share, lambda scale: longer * proof.longest(scale))
     assert wide(state, wanted=1.0) == np.inf
-    assert wide.again == pytest.approx(0.01 * square)
+    assert wide.again == pytest.approx(square * (0.5 / 4) ** 2)
 
 
 @pytest.mark.parametrize("ridge", [0.5, 1e-6, 1e-12])

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -37,16 +37,23 @@ class Scaling:
     center: Array | None  # (d,)
     unit: Array  # (d,), powers of two
 
+    @cached_property
+    def units(self) -> Array:
+        """(1+d, 1): that of the intercept in front."""
+        units = np.ones((len(self.unit) + 1, 1))
+        units[1:, 0] = self.unit
+        return units
+
     def to_user(self, A: Array) -> tuple[Array, Array | None]:
         """(weights (1+d, q) of x − center, center): the only way back."""
-        return np.asarray(A / np.concatenate([[1.0], self.unit])[:, None]), self.center
+        return np.asarray(A / self.units), self.center
 
     def from_user(self, A: Array) -> Array:
         """Weights of x with a plain intercept → weights of the scaled columns."""
         A = np.array(A, dtype=np.float64)
         if self.center is not None:
             A[0] += self.center @ A[1:]
-        return np.asarray(A * np.concatenate([[1.0], self.unit])[:, None])
+        return np.asarray(A * self.units)
 
 
 def choose_scaling(blocks: ArrayBlocks, intercept: bool) -> Scaling:
@@ -65,10 +72,10 @@ def choose_scaling(blocks: ArrayBlocks, intercept: bool) -> Scaling:
             return Scaling(None, usable_units(size))
         mean = np.ones(len(values)) @ values / len(values)
         # |mean| > F·spread, since spread² = size² − mean²: no second walk through the rows
-        far = ~(np.abs(mean) <= FAR_MEAN / math.sqrt(1 + FAR_MEAN**2) * size)
-        if not far.any():
+        near = np.abs(mean) <= FAR_MEAN / math.sqrt(1 + FAR_MEAN**2) * size
+        if near.all():
             return Scaling(None, usable_units(size))
-        far &= np.isfinite(mean)
+        far = ~near & np.isfinite(mean)
         nearest = values[np.abs(values - mean).argmin(axis=0), np.arange(d)]
         center = np.where(far, nearest, 0.0)
         return Scaling(center, usable_units(size_of(values - center)))

@@ -228,7 +228,7 @@ def _finish(objective: PointwiseObjective, state: State, best: Array, choice: Ch
         choice,
         float(state.found.value),
         float(state.gap),
-        float(np.linalg.norm(state.found.gradient)),
+        math.sqrt(np.vdot(state.found.gradient, state.found.gradient)),
         float(trace.passes if objective.blocks.passes is None else objective.blocks.passes),
         state.separated,
         trace.columns,

@@ -259,7 +259,7 @@ class SampleProof:
     share: float  # f
     longest: Callable[[Array], float]  # a bound of max_i ‖S y_i‖²
     again: float = np.inf  # the square of a decrement that promises more than the last attempt proved
-    still: float = 0.01  # where nothing was proved: ν must be smaller by more than a step
+    still: float = 0.01  # where nothing was proved: what is left of ν² when another attempt may
 
     @property
     def excess(self) -> float:
@@ -291,8 +291,10 @@ class SampleProof:
         if not least > EPS * len(factor.scale):
             return float("inf")
         scale = factor.scale.reshape(-1, D).max(axis=0)
-        row_norm = 1.01 * self.longest(scale) / least * (2 if many else 1) / self.share
-        return self_concordant_gap(float(np.sqrt(max(square, 0.0) / self.share)), float(np.sqrt(row_norm)))
+        row_norm = math.sqrt(1.01 * self.longest(scale) / least * (2 if many else 1) / self.share)
+        decrement = math.sqrt(max(square, 0.0) / self.share)
+        self.still = 0.25 / max(decrement * row_norm, 1.0) ** 2  # nothing is proved while νR ≥ 1
+        return self_concordant_gap(decrement, row_norm)
 
 
 class ProjectedDual(SampleProof):
