@@ -382,6 +382,9 @@ static double begin(Path *f)
         if (open_ended) f->pairs[count++] = (Pair){0, u};
     }
     sparse_enter(f, count);
+    double p = f->intercept && f->kind == LOGISTIC && !f->offset ? dot(f->s, f->t, f->n) : 0.5;
+    if (0 < p && p < 1) f->b = log(p / (1 - p)); /* the same score in every row: its posterior is the share of class 1 */
+    for (long i = 0; i < f->n; i++) f->z[i] += f->b;
     f->value = sparse_losses(f, f->z, f->v, f->h);
     settle(f, 1e-15);
     stand(f, 1.0);
@@ -431,7 +434,7 @@ static void solve(Path *f, double strength, double previous, double tol, int exa
     }
     stand(f, strength);
     f->growing = first && f->k < f->n_groups;
-    double left = INFINITY, goal = first && f->k < f->n_groups ? fmax(0.9 * tol, SHARE) : 0.9 * tol;
+    double left = INFINITY, goal = f->growing ? fmax(0.9 * tol, SHARE) : 0.9 * tol;
     for (long round = 0; round < MOST_ROUNDS && !f->failed; round++) {
         minimize(f, goal);
         long missing = check(f);
