@@ -113,6 +113,6 @@ int sparse_descend(Path *f, Plan plan);
 /* sparse_set.c */
 void sparse_levels(Path *f);
 void sparse_enter(Path *f, long count);
-void sparse_leave(Path *f);
+void sparse_leave(Path *f, int fresh);
 
 #endif

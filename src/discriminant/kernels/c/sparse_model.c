@@ -334,19 +334,22 @@ static double ahead(Path *f)
     return sum;
 }
 
-/* Newton's step of the model on the weights that are not zero, signs held; 0 where it leads nowhere. */
-static int jump(Path *f)
+/* Newton's step of the model on the weights that are not zero, signs held; 0 where it leads nowhere, or, `at_hand`, where
+   no factor of their matrix is at hand. */
+static int jump(Path *f, int at_hand)
 {
-    long p = 0, *S = f->support;
+    long p = 0, ridge = 0, *S = f->support;
     double *a = f->to, *r = f->work, *way = f->way, first = 1, before = sparse_kinks(f, a);
     for (long k = 0; k < f->k; k++) {
         int live = f->L1[k] == 0 || length(a + f->first[k], f->first[k + 1] - f->first[k]) > 0;
+        ridge |= f->L2[k] > 0;
         for (long j = f->first[k]; j < f->first[k + 1]; j++)
             if (live && f->low[j] < a[j] && a[j] < f->up[j]) S[p++] = j;
     }
     if (p == 0 || p > f->most_cholesky) return 0;
-    int same = f->factored == p && f->m == f->k && f->factor_strength == f->strength;
+    int same = f->factored == p && f->m == f->k && (!ridge || f->factor_strength == f->strength);
     for (long i = 0; same && i < p; i++) same = f->factor_of[i] == S[i];
+    if (at_hand && !same) return 0;
     if (!same && grow(f, (void **)&f->factor, f->factor_room, p * p, sizeof(double))) return 0;
     double *H = f->factor;
     f->factor_room = p * p > f->factor_room ? p * p : f->factor_room;
@@ -402,7 +405,7 @@ static int jump(Path *f)
 void sparse_minimize_model(Path *f, double still, double least)
 {
     long sweeps = 0, support = 0;
-    if (f->smooth) jump(f);
+    if (f->smooth || f->factored) jump(f, !f->smooth);
     for (long j = 0; j < f->m; j++) support += f->to[j] != 0;
     double limit = 3 + support / 12.0, moved = INFINITY; /* limit: about what a jump costs */
     for (int round = 0; round < 100; round++) {
@@ -412,7 +415,7 @@ void sparse_minimize_model(Path *f, double still, double least)
         for (int k = 0; k < 20; k++) {
             if (sweep(f, 1) <= INNER * still) break;
             if (++sweeps < limit) continue;
-            if (!jump(f)) limit *= 4;
+            if (!jump(f, 0)) limit *= 4;
             sweeps = 0;
             break;
         }

@@ -206,7 +206,7 @@ static int step(Path *f, double goal, double exact)
     columns_dot(&f->X, known, m - known, u, f->g + known);
     for (long k = 0; k < f->k; k++)
         for (long j = f->first[k]; j < f->first[k + 1]; j++) f->g[j] += f->L2[k] * f->a[j];
-    if (fresh && !f->growing) sparse_leave(f);
+    if (!f->growing) sparse_leave(f, fresh);
     m = f->m;
     f->held = matrix;
     if (matrix) sparse_form(f);

@@ -76,28 +76,48 @@ void sparse_enter(Path *f, long count)
     f->thread = PyEval_SaveThread();
 }
 
-/* Before a new model: groups at zero whose slopes are far below their l₁ leave. */
-void sparse_leave(Path *f)
+static int idle(const Path *f, long k)
 {
-    long k = 0, m = 0;
+    long j = f->first[k], p = f->first[k + 1] - j;
+    return length(f->a + j, p) == 0 && length(f->g + j, p) < KEPT * f->L1[k];
+}
+
+/* Groups at zero whose slopes are far below their l₁ leave: before a new model, and this one where they are a part of it
+   and there are so few rows that they may come back (paths: 500×1,000 takes 23 ms in place of 32, correlated 12 in place
+   of 15; 10,000×50 would take 30 in place of 24). */
+void sparse_leave(Path *f, int fresh)
+{
+    long k = 0, m = 0, count = 0, formed = 0, *from = f->support;
+    for (long q = 0; q < f->k; q++) count += idle(f, q);
+    if (!fresh && (4 * count < f->k || 8 * f->m < f->n)) return;
     for (long q = 0; q < f->k; q++) {
         long j = f->first[q], p = f->first[q + 1] - j;
-        if (length(f->a + j, p) == 0 && length(f->g + j, p) < KEPT * f->L1[q]) {
+        if (idle(f, q)) {
             f->inside[f->group[q]] = 0;
             continue;
         }
+        if (j < f->formed) {
+            long old = f->corner_of_Q[q], size = f->corner_of_Q[q + 1] - old, at = f->corner_of_Q[k];
+            memmove(f->block + at, f->block + old, size * sizeof(double));
+            memmove(f->Q + at, f->Q + old, size * sizeof(double));
+            f->corner_of_Q[k + 1] = at + size, formed += p;
+        }
         for (long i = j; i < j + p; i++, m++) {
+            from[m] = i;
             f->a[m] = f->a[i], f->g[m] = f->g[i], f->R_dual[m] = f->R_dual[i];
             f->low[m] = f->low[i], f->up[m] = f->up[i], f->feature[m] = f->feature[i];
+            f->B[m] = f->B[i], f->eigen[m] = f->eigen[i];
             if (f->X.row) {
-                long from = f->start_own[i], size = f->start_own[i + 1] - from, to = f->start_own[m];
-                memmove(f->x_own + to, f->x_own + from, size * sizeof(double));
-                memmove(f->row_own + to, f->row_own + from, size * sizeof(int32_t));
+                long entry = f->start_own[i], size = f->start_own[i + 1] - entry, to = f->start_own[m];
+                memmove(f->x_own + to, f->x_own + entry, size * sizeof(double));
+                memmove(f->row_own + to, f->row_own + entry, size * sizeof(int32_t));
                 f->start_own[m + 1] = to + size;
             } else if (m < i) memcpy(f->x_own + m * f->n, f->x_own + i * f->n, f->n * sizeof(double));
         }
         f->group[k] = f->group[q], f->L1[k] = f->L1[q], f->L2[k] = f->L2[q];
         f->first[++k] = m;
     }
-    f->k = k, f->m = m;
+    for (long r = 0; r < formed; r++)
+        for (long c = 0; c < formed; c++) f->M[r * f->stride + c] = f->M[from[r] * f->stride + from[c]];
+    f->k = k, f->m = m, f->formed = formed, f->factored = 0;
 }
