@@ -21,7 +21,7 @@ from discriminant.optimize.newton import COLUMNS
 from discriminant.optimize.progress import reading
 from discriminant.optimize.row_loss import RowLoss
 from discriminant.optimize.working_set import ColumnProblem
-from discriminant.penalties.separable import separable_penalty
+from discriminant.penalties.separable import separable_penalty, shared_units
 from discriminant.protocols import Array
 from discriminant.thresholds import LAST_DIGITS_TOL
 
@@ -83,9 +83,7 @@ def targets(objective: PointwiseObjective) -> Array:
 def columns_of(objective: PointwiseObjective, penalty: SparsePenalty) -> ColumnProblem:
     """A logistic objective as a problem of columns."""
     scaling = choose_scaling(objective.blocks, objective.intercept)
-    unit = scaling.unit.copy()
-    for group in penalty.groups or ():
-        unit[list(group)] = unit[list(group)].max()
+    unit = shared_units(scaling.unit, penalty.groups)
     n, w = objective.n_rows, objective.blocks.weight
     s = np.full(n, 1.0 / n) if w is None else np.asarray(w, dtype=np.float64) / float(np.sum(w))
     t = targets(objective)

@@ -22,7 +22,7 @@ from discriminant.optimize.needs import require, require_rows
 from discriminant.optimize.row_loss import RowLoss
 from discriminant.optimize.working_set import ColumnProblem, Followed
 from discriminant.penalties import ElasticNet, Group, Ridge, WeightPenalty
-from discriminant.penalties.separable import SeparablePenalty, separable_penalty
+from discriminant.penalties.separable import SeparablePenalty, separable_penalty, shared_units
 from discriminant.protocols import Array, Need, Oracle, Solution
 
 SMOOTH = Oracle.VALUE | Oracle.GRADIENT | Oracle.CURVATURE | Oracle.CONJUGATE
@@ -148,10 +148,7 @@ def _parts(rows: PointwiseObjective, scaling: Scaling) -> list[_Part]:
 
 
 def _one_unit_per_group(scaling: Scaling, penalty: WeightPenalty | None) -> Scaling:
-    unit = scaling.unit.copy()
-    for group in (penalty.groups if isinstance(penalty, Group) else None) or ():
-        unit[list(group)] = unit[list(group)].max()
-    return replace(scaling, unit=unit)
+    return replace(scaling, unit=shared_units(scaling.unit, penalty.groups if isinstance(penalty, Group) else None))
 
 
 def _separable(penalty: WeightPenalty | None, d: int, unit: Array) -> SeparablePenalty:

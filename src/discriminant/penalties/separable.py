@@ -9,6 +9,7 @@ a_j u_j, u_j the unit of column j, so that the penalty is the one the user meant
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -193,12 +194,24 @@ def separable_penalty(
 def _arrange(d: int, groups: tuple[tuple[int, ...], ...] | None) -> tuple[Array, Array]:
     if groups is None:
         return np.arange(d), np.arange(d + 1)
-    members = [int(j) for group in groups for j in group]
-    if len(set(members)) < len(members) or any(not 0 <= j < d for j in members) or any(len(g) == 0 for g in groups):
+    members = np.fromiter(itertools.chain.from_iterable(groups), dtype=np.intp)
+    sizes = np.fromiter(map(len, groups), dtype=np.intp, count=len(groups))
+    known = members.min(initial=0) >= 0 and members.max(initial=-1) < d
+    used = np.bincount(members, minlength=d) if known else members
+    if not known or used.max(initial=0) > 1 or sizes.min(initial=1) == 0:
         raise ParameterError(f"groups must be disjoint, not empty, and name features from 0 to {d - 1}.")
     if len(members) == len(groups):  # groups of one are features, in their own order
         return np.arange(d), np.arange(d + 1)
-    rest = np.setdiff1d(np.arange(d), members)
-    order = np.concatenate([np.array(members, dtype=np.intp), rest]).astype(np.intp)
-    sizes = [len(group) for group in groups] + [1] * len(rest)
-    return order, np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
+    rest = np.flatnonzero(used == 0)
+    ends = np.cumsum(np.concatenate([[0], sizes, np.ones(len(rest), dtype=np.intp)]))
+    return np.concatenate([members, rest]), ends.astype(np.intp)
+
+
+def shared_units(units: Array, groups: tuple[tuple[int, ...], ...] | None) -> Array:
+    """Units (d,) that are equal in a group: the largest of its features."""
+    if not groups:
+        return units
+    order, starts = _arrange(len(units), groups)
+    out = np.empty_like(units)
+    out[order] = np.repeat(np.maximum.reduceat(units[order], starts[:-1]), np.diff(starts))
+    return out
