@@ -66,7 +66,7 @@ def _fit(state: State, verdict: str) -> dict[str, Any]:
     empty = len(rule["classes"]) == 2 and verdict != "separable"  # then nothing is left to ask about the region
     return {
         "rule": rule, "curved": curved, "outputs": q, "dimensions": int(Y.shape[1]),
-        "grid": {"side": side, "reach": EXTENT, "values": packed(nodes, "<f4")},
+        "grid": {"side": side, "extent": EXTENT, "values": packed(nodes, "<f4")},
         "points": packed(Y),
         "frames": {
             "count": len(made.k), "weights": packed(made.weights), "k": made.k.tolist(),

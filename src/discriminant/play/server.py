@@ -225,7 +225,7 @@ def _options(first: str) -> dict[str, Any]:
 
     kept = ("title", "story", "method", "basis", "coding", "parameters")
     sets = [{"name": name, **{part: getattr(p, part) for part in kept}} for name, p in PRESETS.items()]
-    limits = {"points": MOST_POINTS, "classes": MOST_CLASSES, "reach": EXTENT, "bytes": MOST_BYTES}
+    limits = {"points": MOST_POINTS, "classes": MOST_CLASSES, "extent": EXTENT, "bytes": MOST_BYTES}
     return {**description(), "split": asdict(SPLIT), "presets": sets, "first": first, "limits": limits}
 
 

@@ -53,7 +53,7 @@ function take(answer, labels, round) {
   const started = performance.now();
   show();
   const drawn = performance.now() - started;
-  tell(answer);
+  describe(answer);
   say(fit ? `fit ${short(answer.fit_milliseconds)} ms · round trip ${short(round)} ms · picture ${short(drawn)} ms` : "");
   Object.assign(document.body.dataset, { roundTrip: round.toFixed(1), picture: drawn.toFixed(1) });
   setTimeout(() => { if (fit && fit.sent === answer.fit && fit.count > 1) { errors = fit.allErrors(); curve.draw(fit, frame, errors); } }, 120);
@@ -84,8 +84,8 @@ async function own(file) {
   problem.hidden = true;
   try {
     if (file.size > 0.9 * options.limits.bytes) throw new Error(`${file.name} is larger than the ${0.9 * options.limits.bytes / 1e6} MB that the playground takes.`);
-    const { points, story, problem: told } = await ask("table", { name: file.name, text: await file.text() });
-    if (told) throw new Error(told);
+    const { points, story, problem: refusal } = await ask("table", { name: file.name, text: await file.text() });
+    if (refusal) throw new Error(refusal);
     state.replace(points, { name: "", title: file.name, story });
     board.selected = -1;
     changed();
@@ -125,7 +125,7 @@ function step() {
   $("scrub").setAttribute("aria-valuetext", $("step").textContent);
 }
 
-function tell(answer) {
+function describe(answer) {
   const badge = $("verdict-badge");
   badge.dataset.verdict = verdict ? verdict.verdict : "";
   badge.textContent = verdict ? verdict.verdict : "not yet asked";
@@ -342,7 +342,7 @@ function wire() {
 }
 
 /** Copy a text and say so on the button. */
-async function copied(text, button, told) {
+async function copied(text, button, message) {
   const before = button.textContent;
   try { await navigator.clipboard.writeText(text); } catch {
     const area = Object.assign(document.createElement("textarea"), { value: text });
@@ -352,7 +352,7 @@ async function copied(text, button, told) {
     area.remove();
   }
   button.textContent = "Copied";
-  announce(told);
+  announce(message);
   setTimeout(() => { button.textContent = before; }, 1500);
 }
 

@@ -19,10 +19,10 @@ const mixed = (a, b, t) => a.map((v, i) => Math.round(v * (1 - t) + b[i] * t));
 const packed = ([r, g, b]) => ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
 
 export class Board {
-  constructor(root, state, told) {
+  constructor(root, state, listener) {
     this.root = root;
     this.state = state;
-    this.told = told; // changed(), say(text), looked()
+    this.listener = listener; // changed(), say(text), looked()
     this.regions = root.querySelector("#regions");
     this.overlay = root.querySelector("#overlay");
     this.tool = "put";
@@ -43,14 +43,14 @@ export class Board {
   // Where things are
 
   size() { return (this.width = this.root.clientWidth); }
-  at([x, y]) { const s = this.width, r = this.state.limits.reach; return [((x + r) / (2 * r)) * s, ((r - y) / (2 * r)) * s]; }
+  at([x, y]) { const s = this.width, r = this.state.limits.extent; return [((x + r) / (2 * r)) * s, ((r - y) / (2 * r)) * s]; }
   place(event) {
-    const box = this.root.getBoundingClientRect(), r = this.state.limits.reach;
+    const box = this.root.getBoundingClientRect(), r = this.state.limits.extent;
     return [((event.clientX - box.left - this.root.clientLeft) / this.root.clientWidth) * 2 * r - r, r - ((event.clientY - box.top - this.root.clientTop) / this.root.clientHeight) * 2 * r];
   }
-  near([x, y], reach) {
-    const unit = (2 * this.state.limits.reach) / this.size();
-    let found = -1, least = (reach * unit) ** 2;
+  near([x, y], radius) {
+    const unit = (2 * this.state.limits.extent) / this.size();
+    let found = -1, least = (radius * unit) ** 2;
     this.state.points.forEach((p, i) => { const d = (p[0] - x) ** 2 + (p[1] - y) ** 2; if (d < least) { least = d; found = i; } });
     return found;
   }
@@ -70,21 +70,21 @@ export class Board {
       if (this.tool === "erase") { painting = true; this.erase(place); return; }
       if (hit >= 0) { dragged = hit; this.select(hit); return; }
       if (this.tool === "spray") { painting = true; this.spray(place); return; }
-      if (this.state.add(...place, this.colour)) { dragged = this.state.points.length - 1; this.select(dragged); this.told.changed(); }
-      else this.told.say(`The board holds ${this.state.limits.points} points at most.`);
+      if (this.state.add(...place, this.colour)) { dragged = this.state.points.length - 1; this.select(dragged); this.listener.changed(); }
+      else this.listener.say(`The board holds ${this.state.limits.points} points at most.`);
     });
     root.addEventListener("pointermove", (event) => {
       const place = this.place(event);
       if (painting) { if (this.tool === "erase") this.erase(place); else if (Math.random() < 0.5) this.spray(place, 3); return; }
       if (dragged < 0) {
         const over = this.near(place, 12);
-        if (over !== this.hover) { this.hover = over; root.style.cursor = over >= 0 ? "grab" : "crosshair"; this.told.looked(); }
+        if (over !== this.hover) { this.hover = over; root.style.cursor = over >= 0 ? "grab" : "crosshair"; this.listener.looked(); }
         return;
       }
       moved = true;
       this.state.move(dragged, ...place);
-      this.told.changed();
-      this.told.looked();
+      this.listener.changed();
+      this.listener.looked();
     });
     const end = () => {
       if (dragged >= 0 && !moved && this.state.past.length && this.state.past.at(-1)[0].length === this.state.points.length) this.state.forget();
@@ -92,7 +92,7 @@ export class Board {
     };
     root.addEventListener("pointerup", end);
     root.addEventListener("pointercancel", end);
-    root.addEventListener("pointerleave", () => { if (this.hover >= 0) { this.hover = -1; this.told.looked(); } });
+    root.addEventListener("pointerleave", () => { if (this.hover >= 0) { this.hover = -1; this.listener.looked(); } });
     root.addEventListener("contextmenu", (event) => {
       event.preventDefault();
       const hit = this.near(this.place(event), 14);
@@ -105,7 +105,7 @@ export class Board {
       const angle = Math.random() * 2 * Math.PI, far = 0.45 * Math.sqrt(-2 * Math.log(1 - Math.random()));
       this.state.add(x + far * Math.cos(angle), y + far * Math.sin(angle), this.colour);
     }
-    this.told.changed();
+    this.listener.changed();
   }
 
   erase(place) {
@@ -117,13 +117,13 @@ export class Board {
     this.state.remove(i);
     this.selected = -1;
     this.hover = -1;
-    this.told.changed();
-    this.told.say("Point removed.");
+    this.listener.changed();
+    this.listener.say("Point removed.");
   }
 
   select(i) {
     this.selected = i;
-    this.told.looked();
+    this.listener.looked();
     this.draw();
   }
 
@@ -138,28 +138,28 @@ export class Board {
     else if (event.key === "Enter" || event.key === " ") {
       this.cross ??= [0, 0];
       state.keep();
-      if (state.add(...this.cross, this.colour)) { this.selected = -1; this.told.changed(); this.told.say(`Point ${state.points.length} of class ${this.colour} put at ${this.told.where(this.cross)}.`); }
+      if (state.add(...this.cross, this.colour)) { this.selected = -1; this.listener.changed(); this.listener.say(`Point ${state.points.length} of class ${this.colour} put at ${this.listener.where(this.cross)}.`); }
     } else if (event.key === "Delete" || event.key === "Backspace") {
       if (this.selected >= 0) { state.keep(); this.remove(this.selected); }
     } else if (/^[nNpP]$/.test(event.key) && state.points.length) {
       const by = event.key.toLowerCase() === "n" ? 1 : -1, n = state.points.length;
       this.select(this.selected < 0 ? (by > 0 ? 0 : n - 1) : (this.selected + by + n) % n);
       this.cross = state.points[this.selected].slice(0, 2);
-      this.told.say(this.told.about(this.selected));
+      this.listener.say(this.listener.about(this.selected));
     } else if (event.key === "Escape") this.select(-1);
     else return;
     event.preventDefault();
   }
 
   arrow(way) {
-    const { state } = this, r = state.limits.reach;
+    const { state } = this, r = state.limits.extent;
     if (this.selected >= 0) {
       const p = state.points[this.selected];
       state.keep();
       state.move(this.selected, p[0] + way[0], p[1] + way[1]);
       this.cross = p.slice(0, 2);
-      this.told.changed();
-      this.told.looked();
+      this.listener.changed();
+      this.listener.looked();
       return;
     }
     const [x, y] = this.cross ?? [0, 0];
@@ -227,7 +227,7 @@ export class Board {
   }
 
   axes(pen, look, s) {
-    const r = this.state.limits.reach;
+    const r = this.state.limits.extent;
     pen.strokeStyle = look.soft;
     for (let v = -r + 1; v < r; v++) {
       pen.globalAlpha = v === 0 ? 0.4 : 0.1;
@@ -246,7 +246,7 @@ export class Board {
 
   /** {x : w0 + w·x = level} across the board. */
   line(pen, w, level = 0) {
-    const r = this.state.limits.reach, size = Math.hypot(w[1], w[2]);
+    const r = this.state.limits.extent, size = Math.hypot(w[1], w[2]);
     if (!(size > 0)) return;
     const d = (level - w[0]) / size, n = [w[1] / size, w[2] / size], far = 4 * r;
     if (Math.abs(d) > 3 * r) return;

@@ -15,7 +15,7 @@ export class Fit {
     this.straight = !sent.curved;
     this.count = sent.frames.count;
     this.side = sent.grid.side;
-    this.reach = sent.grid.reach;
+    this.extent = sent.grid.extent;
     this.nodes = new Float32Array(bytes(sent.grid.values));
     this.Y = new Float64Array(bytes(sent.points));
     this.weights = new Float64Array(bytes(sent.frames.weights));
@@ -88,7 +88,7 @@ export class Fit {
     return at;
   }
 
-  /** The winner, or −1 where the posteriors (a softmax of the scores) leave too much doubt. */
+  /** The winner, or −1 where the posteriors (a softmax of the scores) are too uncertain. */
   sureEnough(best) {
     const cost = this.rule.reject_cost;
     if (cost === null) return best;
@@ -247,8 +247,8 @@ export class Fit {
 
 /** Draw the boundaries: the more pixels of another class around, the nearer the boundary, so that lines are smooth. */
 function edges(ids, out, W, H, mixed, across, down, look) {
-  const [r, g, b] = look.edge, around = [], reach = look.ratio > 1.3 ? 3 : 2, round = reach * reach + 1;
-  for (let y = -reach; y <= reach; y++) for (let x = -reach; x <= reach; x++) if ((x || y) && x * x + y * y <= round) around.push(y * W + x);
+  const [r, g, b] = look.edge, around = [], radius = look.ratio > 1.3 ? 3 : 2, round = radius * radius + 1;
+  for (let y = -radius; y <= radius; y++) for (let x = -radius; x <= radius; x++) if ((x || y) && x * x + y * y <= round) around.push(y * W + x);
   for (let v = 0; v < down; v++) {
     for (let u = 0; u < across; u++) {
       let near = 0;
@@ -257,7 +257,7 @@ function edges(ids, out, W, H, mixed, across, down, look) {
       for (let py = v * BLOCK; py < Math.min(H, (v + 1) * BLOCK); py++) {
         for (let px = u * BLOCK; px < Math.min(W, (u + 1) * BLOCK); px++) {
           // At the rim the pixel next to it is looked at in its place.
-          const p = py * W + px, o = Math.max(reach, Math.min(H - 1 - reach, py)) * W + Math.max(reach, Math.min(W - 1 - reach, px)), own = ids[o];
+          const p = py * W + px, o = Math.max(radius, Math.min(H - 1 - radius, py)) * W + Math.max(radius, Math.min(W - 1 - radius, px)), own = ids[o];
           let other = 0;
           for (const step of around) other += ids[o + step] !== own ? 1 : 0;
           if (!other) continue;

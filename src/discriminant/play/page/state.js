@@ -93,7 +93,7 @@ export class State {
   }
 
   place(value) {
-    const r = this.limits.reach;
+    const r = this.limits.extent;
     return Math.round(Math.max(-r, Math.min(r, value)) * 1000) / 1000;
   }
 
