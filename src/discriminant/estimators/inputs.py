@@ -62,9 +62,9 @@ def not_defined(why: str) -> Any:
     """A method that a class has not: asking for it raises an AttributeError that says why, and what to use."""
 
     def refuse(model: Any) -> NoReturn:
+        """Not defined: raises an AttributeError that says what to use."""
         raise NotAvailableError(why)
 
-    refuse.__doc__ = "Not defined: raises an AttributeError that says what to use."
     return property(refuse)
 
 
