@@ -139,7 +139,8 @@ class _Walk:
         found = state.found
         P = without_sum(self.objective, state.A, self.pairs.direction(found.gradient))
         decrement = math.sqrt(max(-float(library_of(P).dot(found.gradient, P)), 0.0))
-        return replace(state, decrement=decrement, gap=np.inf, loose=loose_gap(self.exact, found)), P
+        loose = loose_gap(self.exact, found)
+        return State(state.A, found, decrement, factors=state.factors, drift=state.drift, loose=loose), P
 
     def is_exhausted(self, state: State) -> bool:
         """Whether coarse evaluations no longer distinguish up from down; asked once a step."""
@@ -199,7 +200,7 @@ class _Proof:
         self.learn(state, gap)
         if self.objective.criterion.coupled and target < gap < np.inf:
             self.due = k + min(math.ceil(math.log(gap / target) / FALL), WAIT)
-        return replace(state, gap=state.found.value - self.floor)
+        return replace(state, gap=state.found.value - self.floor) if self.floor > -np.inf else state
 
     def learn(self, state: State, gap: float) -> None:
         """J has been proved to be nowhere further below than the gap."""
