@@ -105,7 +105,8 @@ def nearer(objective: PointwiseObjective, start: Array, zero: Array) -> Array:
     """The start, unless zero weights are better: far on the wrong side of many rows there is no curvature left."""
     with np.errstate(over="ignore", invalid="ignore"):
         J = objective.evaluate(start, Need.VALUE).value
-        if can_prove(objective) and objective.offset is None and math.log(2) >= J:  # at zero it is ln 2 or more
+        at_zero = math.log(objective.n_outputs if objective.criterion.coupled else 2)  # or more: of several outputs
+        if can_prove(objective) and objective.offset is None and at_zero >= J:
             return start
         return start if objective.evaluate(zero, Need.VALUE).value >= J else zero
 
