@@ -26,7 +26,7 @@ ROWS_PER_COLUMN = 20  # of the rows that are tried first: rows that overlap make
 
 def worst_outputs(objective: PointwiseObjective, A: Array) -> list[int]:
     """The outputs with the most rows on the wrong side, a few at most: what is true of them is said, not of all."""
-    if objective.criterion.coupled:
+    if objective.criterion.coupled or objective.n_outputs == 1:
         return [0]
     wrong = objective.sides(A)[0]
     order = np.argsort(-wrong, kind="stable")[:MOST_OUTPUTS]

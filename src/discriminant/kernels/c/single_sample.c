@@ -99,13 +99,6 @@ INLINE double add_and_dot(Row x, Row after, const int storage, double *w, double
     return sum_of(lanes, rest);
 }
 
-INLINE void ask_for(const Rows *rows, const int storage, Py_ssize_t i)
-{
-    const char *start = row_at(rows, storage, i).values;
-    const Py_ssize_t bytes = rows->d * (storage & SINGLE ? 4 : 8);
-    for (Py_ssize_t at = 0; at < bytes; at += 64) __builtin_prefetch(start + at, 0, 3);
-}
-
 /* Write down a correction: which row (and rival), and its size. */
 static void trace(const Sweep *s, Py_ssize_t j, int64_t place, int64_t what, double amount)
 {
@@ -128,7 +121,7 @@ INLINE void sweep_output(const Sweep *s, const int storage, Py_ssize_t begin, Py
     Py_ssize_t ready = -1; /* the row whose dot is in `raw` already */
     for (Py_ssize_t place = begin; place < end; place++) {
         const Py_ssize_t i = row_of(s, place);
-        if (!(storage & SPARSE) && s->order && place + AHEAD < s->n) ask_for(rows, storage, s->order[place + AHEAD]);
+        if (s->order && place + AHEAD < s->n) prefetch(row_at(rows, storage, s->order[place + AHEAD]), storage);
         const Py_ssize_t code = code_of(s, i);
         const double t = s->targets[code * s->q + j], share = s->weight ? s->weight[i] : 1.0;
         if (s->care[code * s->q + j] == 0.0 || share == 0.0) continue;
@@ -252,8 +245,8 @@ INLINE void sweep_coupled(const Sweep *s, const int storage)
     for (Py_ssize_t place = 0; place < s->n && !*tally_of(s, DONE, 0); place++) {
         const Py_ssize_t i = row_of(s, place), own = code_of(s, i);
         const double share = s->weight ? s->weight[i] : 1.0;
-        if (!(storage & SPARSE) && s->order && place + AHEAD < s->n)
-            ask_for(&s->rows, storage, s->order[place + AHEAD]);
+        if (s->order && place + AHEAD < s->n)
+            prefetch(row_at(&s->rows, storage, s->order[place + AHEAD]), storage);
         if (share == 0.0) continue;
         const Row x = row_at(&s->rows, storage, i);
         for (Py_ssize_t j = 0; j < s->q; j++) {
