@@ -302,7 +302,7 @@ class ColumnRows:
         for column in self.values:
             if isinstance(column, tuple):
                 codes, table = column
-                out[:, at : at + table.shape[1]] = table[codes[rows]]
+                out[:, at : at + table.shape[1]] = np.take(table, codes[rows], axis=0, mode="wrap")  # −1 is the last
                 at += table.shape[1]
             else:
                 out[:, at] = column[rows]

@@ -372,6 +372,9 @@ def series_codes(series: Any) -> tuple[Array, list[str]]:
 
     if series.implementation.is_pyarrow():
         return arrow_codes(series.to_native())
+    if series.implementation.is_pandas_like():
+        codes, found = series.to_native().factorize()
+        return codes.astype(np.int32, copy=False), [str(level) for level in found.tolist()]
     levels = series.drop_nulls().unique().to_list()
     if not levels:
         return np.full(len(series), -1, dtype=np.int32), []
