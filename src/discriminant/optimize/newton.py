@@ -284,63 +284,110 @@ def newton_to_gap(
         if state.gap < np.inf:
             return state
         A, first = state.A, first and not state.A[1:].any()
-    found = objective.evaluate(A, FULL)
-    trace.passes += 1
-    best, factors, previous, drift = None, None, np.inf, 0.0
-    least = last_digit(tol, NEGLIGIBLE) if to_the_end else NEGLIGIBLE
-    exact, exhausted = objective.finest, False
-    coarse = objective is not exact  # and so is ``found``
-    dual = prove and not to_the_end and objective.ridge is not None and not objective.criterion.coupled
-    for count in range(500):  # far above what the method needs: a guard against a loop, not a setting
-        if found.hessian is not None:
-            factors, drift = factor_curvature(objective, A, found.hessian), np.inf if coarse else 0.0
-        else:
-            drift += previous
-        assert factors is not None
-        P = without_sum(objective, A, -factors.solve(found.gradient))
-        decrement = math.sqrt(max(-float(np.vdot(found.gradient, P)), 0.0))
-        blurred = factors.least < COARSE_PIVOT or not np.isfinite(found.value)
-        if coarse and (blurred or exhausted or count > MOST_COARSE or ends_separated(objective, found)):
-            objective, coarse, best, previous = exact, False, None, np.inf
-            found = objective.evaluate(A, SIDES if dual and not blurred else FULL)
-            trace.passes += 1
-            continue
-        if coarse and decrement**2 <= max(SOON * tol * abs(found.value), COARSE_LIMIT * found.noise):
-            objective = exact
-        step = first_step(decrement) if first else 1.0
-        stop = trace.add(A, found, step, decrement)
-        state = State(A, found, decrement, factors=factors, drift=drift)
-        best = state if best is None or not decrement > best.decrement else best
-        if stop:
-            return proved(exact, replace(state, found=exact.evaluate(A, SIDES), drift=np.inf) if coarse else state)
+    return _Steps(objective, trace, tol, to_the_end, prove).run(A, first)
+
+
+class _Steps:
+    """Newton steps of one fit, in whose course evaluations go over from coarse to the finest."""
+
+    def __init__(self, objective: PointwiseObjective, trace: Trace, tol: float, to_the_end: bool, prove: bool) -> None:
+        self.objective, self.exact, self.trace, self.tol = objective, objective.finest, trace, tol
+        self.coarse = objective is not self.exact  # and so is what was found last
+        self.to_the_end, self.prove = to_the_end, prove
+        self.least = last_digit(tol, NEGLIGIBLE) if to_the_end else NEGLIGIBLE
+        self.dual = prove and not to_the_end and objective.ridge is not None and not objective.criterion.coupled
+        self.best: State | None = None
+        self.previous = np.inf  # ν of the step before
+
+    def run(self, A: Array, first: bool) -> State:
+        """From A to the end; ``first``: A is the null model."""
+        found = self._evaluated(A, FULL)
+        factors, drift, exhausted = None, 0.0, False
+        for count in range(500):  # far above what the method needs: a guard against a loop, not a setting
+            if found.hessian is not None:
+                factors = factor_curvature(self.objective, A, found.hessian)
+                drift = np.inf if self.coarse else 0.0
+            else:
+                drift += self.previous
+            assert factors is not None
+            P = without_sum(self.objective, A, -factors.solve(found.gradient))
+            decrement = math.sqrt(max(-float(np.vdot(found.gradient, P)), 0.0))
+            state = State(A, found, decrement, factors=factors, drift=drift)
+            if self.coarse:
+                blurred = factors.least < COARSE_PIVOT or not np.isfinite(found.value)
+                if blurred or exhausted or count > MOST_COARSE or ends_separated(self.objective, found):
+                    self._go_over()
+                    found = self._evaluated(A, SIDES if self.dual and not blurred else FULL)
+                    continue
+                if decrement**2 <= max(SOON * self.tol * abs(found.value), COARSE_LIMIT * found.noise):
+                    self.objective = self.exact
+            step = first_step(decrement) if first else 1.0
+            self.best = state if self.best is None or not decrement > self.best.decrement else self.best
+            if self.trace.add(A, found, step, decrement):
+                return self._stopped(state)
+            ended = self._ended(state, P)
+            if ended is not None:
+                return ended
+            self.previous, first = decrement, False
+            moved = advance(self.objective, A, found, P, decrement**2 / 2, first=step, need=self._need(state), whole=3)
+            self.trace.passes += moved.passes
+            if not moved.step and not self.coarse:
+                return proved(self.objective, self.best)
+            A, found, exhausted = moved.A, moved.found, not moved.step
+            if self.coarse and self.objective is self.exact and not exhausted:
+                self._go_over()
+        assert self.best is not None
+        return replace(proved(self.objective, self.best), stalled=True)
+
+    def _evaluated(self, A: Array, need: Need) -> Evaluation:
+        self.trace.passes += 1
+        return self.objective.evaluate(A, need)
+
+    def _go_over(self) -> None:
+        """From coarse evaluations to the finest, beside which what was found before says nothing."""
+        self.objective, self.coarse, self.best, self.previous = self.exact, False, None, np.inf
+
+    def _stopped(self, state: State) -> State:
+        """What is proved where who watches the fit has ended it."""
+        if self.coarse:
+            state = replace(state, found=self.exact.evaluate(state.A, SIDES), drift=np.inf)
+        return proved(self.exact, state)
+
+    def _ended(self, state: State, P: Array) -> State | None:
+        """Where the steps end here, the state with what is proved of it."""
+        objective, found, square = self.objective, state.found, state.decrement**2
+        wanted = self.tol * abs(found.value)
         if ends_separated(objective, found):
             return replace(state, separated=True)
-        size = math.sqrt(abs(found.value) + 1e-300)  # where all losses are tiny, so is a decrement that still counts
-        if not coarse and (decrement <= least * size or 0.3 * previous < decrement < 10 * math.sqrt(found.noise)):
-            return proved(objective, best)
-        if not prove and decrement**2 <= 10 * tol * abs(found.value):
-            return replace(state, A=A + P)
-        if not prove and objective.criterion.coupled and found.margin > 0:
+        hidden = 0.3 * self.previous < state.decrement < 10 * math.sqrt(found.noise)  # by rounding: what is left
+        if not self.coarse and (state.decrement <= self.least * _root(found) or hidden):
+            assert self.best is not None
+            return proved(objective, self.best)
+        if not self.prove and square <= 10 * wanted:
+            return replace(state, A=state.A + P)
+        if not self.prove and objective.criterion.coupled and found.margin > 0:
             return state  # some rows are separated, which says nothing of how long the weights of all should be
-        if not coarse and not to_the_end and decrement**2 <= tol * abs(found.value):
-            state = proved(objective, state, tol)
-            if state.gap <= tol * abs(found.value):
-                return state
-        previous = decrement
-        # Where the step leads so near that its dual will prove the gap, no Hessian is formed there, or for once.
-        near = decrement**2 <= SOON * tol * abs(found.value) or (coarse and objective is exact)
-        soon = dual and found.hessian is not None and near
-        need = FULL if (decrement > CHORD * size or drift == np.inf) and not soon else SIDES
-        moved = advance(objective, A, found, P, decrement**2 / 2, first=step, need=need, whole=3)
-        trace.passes += moved.passes
-        first = False
-        if not moved.step and not coarse:
-            return proved(objective, best)
-        A, found, exhausted = moved.A, moved.found, not moved.step
-        if coarse and objective is exact and not exhausted:
-            coarse, best, previous = False, None, np.inf
-    assert best is not None
-    return replace(proved(objective, best), stalled=True)
+        if not self.coarse and not self.to_the_end and square <= wanted:
+            state = proved(objective, state, self.tol)
+            return state if state.gap <= wanted else None
+        return None
+
+    def _need(self, state: State) -> Need:
+        """What is asked for where the step leads: no Hessian once where the gap there will be proved by its dual, nor
+        where the one at hand is right to as many digits as a step has left.
+        """
+        found = state.found
+        near = state.decrement**2 <= SOON * self.tol * abs(found.value) or (
+            self.coarse and self.objective is self.exact
+        )
+        if self.dual and found.hessian is not None and near:
+            return SIDES
+        return FULL if state.decrement > CHORD * _root(found) or state.drift == np.inf else SIDES
+
+
+def _root(found: Evaluation) -> float:
+    """√J, of which decrements are shares: where all losses are tiny, so is one that still counts."""
+    return math.sqrt(abs(found.value) + 1e-300)
 
 
 def in_one_call(objective: PointwiseObjective, trace: Trace) -> bool:
