@@ -29,6 +29,7 @@ from discriminant.inference.exact import Integers, over_common_denominator
 from discriminant.inference.search import Finding
 from discriminant.optimize.interior_point import Point, Program, Rows, interior_point
 from discriminant.protocols import Array, Block
+from discriminant.thresholds import WIDEST_COLUMNS
 
 _NEAR_ROWS = 300
 _ROUNDS = 12
@@ -119,7 +120,6 @@ def _extremes(cone: KeslerCone, w: Array) -> tuple[tuple[float, float], Array]:
     return (float(scores[near[0]].min()), float(scores[near[1]].max())), np.concatenate(near)
 
 
-_MOST_COLUMNS = 600  # beyond, the widest gap costs more than the verdict
 _MOST_EXACT = 60  # closest rows whose distance is worked out in rational numbers
 
 
@@ -141,7 +141,7 @@ def place(cone: KeslerCone, finding: Finding, choice: str) -> Placed:
     if finding.circuit is not None:
         return Placed(finding.weights, to_floats(cone, finding.weights), 0.0, 0.0)
     weights, bound = finding.weights, float("inf")
-    few = 0 < len(cone.keep) <= _MOST_COLUMNS
+    few = 0 < len(cone.keep) <= WIDEST_COLUMNS
     if choice == "widest" and cone.n_classes == 2 and cone.intercept and few and not cone.extreme:
         weights, bound = _widened(cone, weights)
     floats = to_floats(cone, weights)

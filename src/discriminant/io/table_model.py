@@ -15,6 +15,7 @@ import numpy as np
 from discriminant.data.files import read_frame, read_table
 from discriminant.data.preprocess import Preprocess
 from discriminant.data.tables import Table
+from discriminant.decision.risk import bayes_actions
 from discriminant.methods import Fit
 from discriminant.model import LinearDiscriminant, discriminant_of
 from discriminant.protocols import Array
@@ -83,8 +84,7 @@ class TableModel:
         """The class of each row of a matrix that ``matrix`` made: of least expected cost where there are costs."""
         if self.costs is None:
             return np.asarray(self.model.predict(X))
-        risks = np.asarray(self.model.predict_proba(X)) @ self.costs.T
-        return np.asarray(self.classes_[risks.argmin(axis=1)])
+        return np.asarray(self.classes_[bayes_actions(self.model.predict_proba(X), self.costs)])
 
     def chances(self, X: Any) -> Array | None:
         """P(C_k|x), (n, K), for the rows of such a matrix; None where the model gives none."""
