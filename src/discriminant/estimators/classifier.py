@@ -10,7 +10,7 @@ import functools
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn import get_config
@@ -25,6 +25,9 @@ from discriminant.docstrings import documented
 from discriminant.errors import DataError, names
 from discriminant.estimators.inputs import Available, Inputs, bring_home, read_labels
 from discriminant.protocols import Array
+
+if TYPE_CHECKING:  # loaded with the first explanation
+    from discriminant.geometry.contributions import Contributions
 
 APPLIED = ("predict", "predict_proba", "predict_log_proba", "decision_function", "transform", "outputs")
 
@@ -91,7 +94,7 @@ class Classifier(Inputs):
         """
         return discriminant.scorer(self)
 
-    def explain(self, X: Any, reference: Any = None) -> Any:
+    def explain(self, X: Any, reference: Any = None) -> Contributions:
         """What each attribute adds to the scores of each row, w_j (φ_j(x) − r_j).
 
         Together with the score of the reference r the contributions add up to the score (Alpaydin 10.1).
@@ -114,7 +117,8 @@ class Classifier(Inputs):
                 "LinearDiscriminantAnalysis(basis='quadratic') has one for each attribute, square and product."
             )
         rows = as_rows(self._read_rows(X, reset=False))
-        return found.contributions(rows.columns(np.arange(rows.shape[1])), reference)
+        contributions: Contributions = found.contributions(rows.columns(np.arange(rows.shape[1])), reference)
+        return contributions
 
     def report(self, X: Any, y: Any, *, title: str = "", feature_names: Any = None) -> Any:
         """One HTML page on what the fitted model is worth on these rows.

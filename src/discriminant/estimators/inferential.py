@@ -32,6 +32,7 @@ from discriminant.protocols import Array, Evaluation
 from discriminant.thresholds import HELD_ROWS, KEPT_VALUES
 
 if TYPE_CHECKING:  # loaded with the first table, not with the first fit
+    from discriminant.inference.diagnostics import Diagnostics
     from discriminant.inference.likelihood import Likelihood, Optimum
     from discriminant.inference.limit import LimitingFit
     from discriminant.inference.summary import Request, Summary
@@ -416,7 +417,9 @@ class Inferential(SparseCoefficients, Uncertain, Deciding):
     def _contrasts(self) -> Array:
         return contrasts(self.discriminant_, vars(self).get("limit_"))
 
-    def diagnostics(self, X: Any = None, y: Any = None, sample_weight: Any = None, *, offset: Any = None) -> Any:
+    def diagnostics(
+        self, X: Any = None, y: Any = None, sample_weight: Any = None, *, offset: Any = None
+    ) -> Diagnostics:
         """Residuals, leverages and Cook's distances of the rows of a two-class fit.
 
         The arguments may be left out while the arrays handed to ``fit`` are still there.

@@ -32,7 +32,7 @@ class Sample:
 
     blocks: ArrayBlocks
     codes: Any  # (n,), or what stands for them in blocks that are not in memory
-    weight: Any
+    weight: Array | None
     schema: Schema
     given: tuple[Any, Sequence[str] | None] | None = None  # X and the names of its columns, where the rows are φ(x)
 
