@@ -61,7 +61,7 @@ def verdict_of(objective: PointwiseObjective, j: int) -> str | None:
     None: not known, since it would cost more than the fit.
     """
     blocks, others = objective.blocks, objective.n_outputs - 1 if objective.criterion.coupled else 1
-    n, D = len(blocks.target), objective.n_parameters
+    n, D = blocks.n_rows, objective.n_parameters
     values, count = n * D * others**2, ROWS_PER_COLUMN * D * others
     if objective.coding is None or blocks.elsewhere or values > VERDICT_VALUES:
         return None
