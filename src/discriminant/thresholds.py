@@ -228,8 +228,8 @@ ROW_SPACE_COLUMNS = 64
 # 60 in place of 86, 2000×1000 would take 195 in place of 100.
 ROWS_PER_COLUMN = 1.2
 
-# Values of a working set up to which it holds every column from the start and is swept along them: a round of screening
-# costs more (200×10, one L1 fit: 0.8 ms against 3.4).  Chosen so, not swept.
+# Values up to which the ridge fits of a fold of two classes, one C after the other, are one compiled call, that of
+# sparse fits.  Chosen so, not swept.
 SMALL_SET = 200_000
 
 # Values of X up to which class moments are those of the rows less their means: 500×10 takes 85 µs in place of 190,

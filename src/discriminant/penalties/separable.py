@@ -178,13 +178,14 @@ def separable_penalty(
         if len(f) not in (d, len(sizes)) or not (np.isfinite(f).all() and (f >= 0).all()):
             raise ParameterError(f"penalty_factors must be {d} finite numbers ≥ 0, one for each feature.")
         f = f[order][starts[:-1]] if len(f) == d else f
-    low, high = (np.broadcast_to(np.asarray(b, dtype=np.float64), d).copy() for b in (lower, upper))
+    low, high = np.empty(d), np.empty(d)
+    low[:], high[:] = lower, upper
     if not ((low <= 0).all() and (high >= 0).all()):
         raise ParameterError("Bounds of weights must hold zero between them: lower ≤ 0 ≤ upper.")
     joint = joint or bool((sizes > 1).any())
     if joint and bool(np.isfinite(low).any() or np.isfinite(high).any()):
         raise ParameterError("Bounds go with weights that are penalised one by one, not with groups.")
-    u = units[order][starts[:-1]]
+    u = units if groups is None else units[order][starts[:-1]]
     root = np.sqrt(sizes) if groups is not None else 1.0
     return SeparablePenalty(
         l1_ratio * f * root / u, (1 - l1_ratio) * f / u**2, low * units, high * units, joint, order, starts
