@@ -348,3 +348,19 @@ VERDICT_VALUES, PROOF_VALUES, EXACT_VALUES = 20_000_000, 1_000_000, 5_000
 # 0.51 without), and columns from which "auto" leaves out a covariance for each class, and one that is not shrunken:
 # 2000×300 takes 1.1 s of all families and 0.8 of two, 2000×1000 13 and 2.
 QUICK_VALUES, MANY_COLUMNS = 2_000_000, 300
+
+# Values of rows on a device below which they are fetched and fitted in memory, on an H200 with 10 and 50 columns: at
+# 2,000,000 two classes take 7 and 10 ms there and 24 and 20 in memory, three 30 and 46 against 60 and 66, LDA 2 and 3
+# against 14 and 18; at 1,000,000 of 50 columns three classes take 53 against 28.
+SMALL_VALUES = 2_000_000
+
+# Values of the widest array that a pass on a device makes of a block: 20,000,000×64 on an H200, three classes take
+# 241 ms with half as many, 198, and with eight times as many 171, at a peak of 0.8, 1.4 and 9.6 GB beside the rows.
+BLOCK_VALUES = 1 << 27
+
+# Share of the free memory of a device that rows may take for good: what is left must hold blocks (1.4 GB, above) and
+# the scores of every row and class, which take 0.4 of it at most.
+RESIDENT_SHARE = 0.6
+
+# Share of the memory of Dask's workers that rows may take for good: a partition is held as it came and as an array.
+HELD_SHARE = 0.5

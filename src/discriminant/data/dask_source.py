@@ -34,13 +34,13 @@ from discriminant.data.rows import AnyDesign, as_design
 from discriminant.data.sources import RowFunction, Source
 from discriminant.errors import ClusterError, DataError
 from discriminant.protocols import Array, Block, Dtype, Result
+from discriminant.thresholds import HELD_SHARE
 
 LEAST_SAMPLE = 2_000
 WIDTH = 8  # sums that are added in one task
 RETRIES = 3  # of a task that failed for a reason of its own (a file that could not be read, say)
 POLL = 1.0  # seconds between two looks at whether the scheduler is still there
 PATIENCE = 10.0  # seconds for which a scheduler may be out of reach
-HELD_SHARE = 0.5  # of the workers' memory that the rows may take
 
 
 class Engine:

@@ -28,6 +28,7 @@ from discriminant.data.rows import DenseDesign, Rows
 from discriminant.data.sources import RowFunction, RowSource, documented
 from discriminant.errors import DataError
 from discriminant.protocols import Array, Block, Dtype, Result
+from discriminant.thresholds import BLOCK_VALUES, RESIDENT_SHARE, SMALL_VALUES
 
 PEEKED = 128  # rows that are fetched to learn of their size
 
@@ -60,11 +61,6 @@ def encode_on_device(lib: StandardLibrary, y: Any, classes: Array | None, n_rows
     table[present] = code_table(found, known)
     same = np.array_equal(table, np.arange(len(table)))
     return known, moved if same else lib.take(lib.put(table), moved)
-
-
-SMALL_VALUES = 2_000_000  # values of X below which the rows are fetched: a fit in memory takes less than the launches
-BLOCK_VALUES = 1 << 27  # values of the widest array that a pass makes of a block: half a gigabyte of float32
-RESIDENT_SHARE = 0.6  # of the free device memory that rows may take for good; the rest is work space
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,11 +15,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from discriminant.criteria import Logistic
-from discriminant.data.device import BLOCK_VALUES, DeviceBlocks
+from discriminant.data.device import DeviceBlocks
 from discriminant.data.device_library import Tensor
 from discriminant.data.evaluate import DIAGONAL, FINEST, GRADIENT, GROUPS, HESSIAN, INTERCEPT, OUTER, PRODUCT, Evaluate
 from discriminant.errors import MismatchError
 from discriminant.protocols import Array, Evaluation
+from discriminant.thresholds import BLOCK_VALUES
 
 BATCH_ROWS = 8_192
 TINY = {"float32": 1e-37, "float64": 1e-300}  # posteriors below this are read off the scores again

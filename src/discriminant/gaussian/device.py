@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.data.device import BLOCK_VALUES
 from discriminant.gaussian.device_fused import fused_sums
 from discriminant.gaussian.sums import MomentKernel, MomentSums
+from discriminant.thresholds import BLOCK_VALUES
 
 BATCH_ROWS = 4_096  # rows over which float32 sums run
 
