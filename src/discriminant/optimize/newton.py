@@ -50,8 +50,7 @@ from discriminant.thresholds import (
 
 SIDES = Need.VALUE | Need.GRADIENT | Need.INTERCEPT
 FULL = SIDES | Need.HESSIAN
-CHORD = 1e-6  # ν/√J below which the Hessian at hand is right to six digits: a chord step is as good and cheaper
-SOON = 30.0  # ν² against the gap that is asked for, from which on a step will be the last
+SOON = 30.0  # ν² against the gap that is asked for, from which on a step by coarse evaluations will be the last
 MOST_STEPS = 60  # of one compiled call (``kernels/c/newton.c``)
 MOST_COARSE = 100  # steps by coarse evaluations: as many are no way to a minimum
 COARSE_PIVOT = 1e-4  # least pivot of a unit-diagonal Hessian below which float32 has lost the digits of its inverse
@@ -302,17 +301,15 @@ class _Steps:
     def run(self, A: Array, first: bool) -> State:
         """From A to the end; ``first``: A is the null model."""
         found = self._evaluated(A, FULL)
-        factors, drift, exhausted = None, 0.0, False
+        factors, exhausted = None, False
         for count in range(500):  # far above what the method needs: a guard against a loop, not a setting
             if found.hessian is not None:
                 factors = factor_curvature(self.objective, A, found.hessian)
-                drift = np.inf if self.coarse else 0.0
-            else:
-                drift += self.previous
             assert factors is not None
             P = without_sum(self.objective, A, -factors.solve(found.gradient))
             decrement = math.sqrt(max(-float(np.vdot(found.gradient, P)), 0.0))
-            state = State(A, found, decrement, factors=factors, drift=drift)
+            here = found.hessian is not None and not self.coarse  # else nothing is proved by these factors
+            state = State(A, found, decrement, factors=factors, drift=0.0 if here else np.inf)
             if self.coarse:
                 blurred = factors.least < COARSE_PIVOT or not np.isfinite(found.value)
                 if blurred or exhausted or count > MOST_COARSE or ends_separated(self.objective, found):
@@ -329,7 +326,9 @@ class _Steps:
             if ended is not None:
                 return ended
             self.previous, first = decrement, False
-            moved = advance(self.objective, A, found, P, decrement**2 / 2, first=step, need=self._need(state), whole=3)
+            # The last step by coarse evaluations leads so near that the dual will prove the gap, without a Hessian.
+            need = SIDES if self.dual and self.coarse and self.objective is self.exact else FULL
+            moved = advance(self.objective, A, found, P, decrement**2 / 2, first=step, need=need, whole=3)
             self.trace.passes += moved.passes
             if not moved.step and not self.coarse:
                 return proved(self.objective, self.best)
@@ -371,18 +370,6 @@ class _Steps:
             state = proved(objective, state, self.tol)
             return state if state.gap <= wanted else None
         return None
-
-    def _need(self, state: State) -> Need:
-        """What is asked for where the step leads: no Hessian once where the gap there will be proved by its dual, nor
-        where the one at hand is right to as many digits as a step has left.
-        """
-        found = state.found
-        near = state.decrement**2 <= SOON * self.tol * abs(found.value) or (
-            self.coarse and self.objective is self.exact
-        )
-        if self.dual and found.hessian is not None and near:
-            return SIDES
-        return FULL if state.decrement > CHORD * _root(found) or state.drift == np.inf else SIDES
 
 
 def _root(found: Evaluation) -> float:
