@@ -132,7 +132,8 @@ class SigmoidRegressionClassifier(SigmoidParameters, DiscriminativeClassifier):
         >>> round(float(model.predict_proba(iris.X[:1]).sum()), 12)
         1.0
         """
-        z = self.discriminant_.scores(self._checked(X), np.float64)
+        rows = self._checked(X)
+        z = self.discriminant_.scores(rows, np.float64)
         if self._multilabel:
             return sigmoid(z)
         return dataclasses.replace(self._rule, link="sigmoid").posteriors(z)
@@ -143,7 +144,8 @@ class SigmoidRegressionClassifier(SigmoidParameters, DiscriminativeClassifier):
         >>> SigmoidRegressionClassifier().fit(iris.X, iris.y).predict_log_proba(iris.X[:2]).shape
         (2, 3)
         """
-        z = self.discriminant_.scores(self._checked(X), np.float64)
+        rows = self._checked(X)
+        z = self.discriminant_.scores(rows, np.float64)
         if self._multilabel:
             return np.asarray(-np.logaddexp(0.0, -z))
         return dataclasses.replace(self._rule, link="sigmoid").log_posteriors(z)
