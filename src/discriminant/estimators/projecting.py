@@ -40,7 +40,8 @@ class ProjectingClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mo
         >>> LinearDiscriminantAnalysis(n_components=1).fit(iris.X, iris.y).transform(iris.X).shape
         (150, 1)
         """
-        return self._axes.apply(_itself, self._checked(X), self._n_features_out, self._dtype())
+        rows = self._checked(X)
+        return self._axes.apply(_itself, rows, self._n_features_out, self._dtype())
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Array:
         """Learn from the rows, and project them.
