@@ -302,7 +302,8 @@ class ProjectedDual(SampleProof):
 
     @property
     def excess(self) -> float:
-        return math.sqrt(1.5 * self.sample.n_outputs)  # the least of K posteriors stands for all
+        coupled = self.sample.criterion.coupled
+        return math.sqrt(1.5 * self.sample.n_outputs) if coupled else 1.0  # the least of K posteriors stands for all
 
     def _gap(self, A: Array, found: Evaluation) -> float:
         damping, coupled = self.sample.damping[:, :1], self.sample.criterion.coupled
