@@ -228,6 +228,11 @@ ROW_SPACE_COLUMNS = 64
 # 60 in place of 86, 2000×1000 would take 195 in place of 100.
 ROWS_PER_COLUMN = 1.2
 
+# Multiplications of the Gram matrix of all columns up to which sparse fits of competing classes with no fewer rows than
+# columns work with all from the start: to 1e-6, correlated 1e3×100×5 takes 49 ms in place of 73, 2e3×200×3 30 in place
+# of 60; 1e3×400×5, C = 0.03, would take 23 in place of 12, and with fewer rows 200×500×5 took 49 in place of 21.
+WHOLE_SET_WORK = 1.0e8
+
 # Values up to which the ridge fits of a fold of two classes, one C after the other, are one compiled call, that of
 # sparse fits.  Chosen so, not swept.
 SMALL_SET = 200_000

@@ -25,7 +25,7 @@ from discriminant.optimize.row_loss import RowLoss
 from discriminant.optimize.set_solver import SetSolver, State
 from discriminant.penalties.separable import SeparablePenalty
 from discriminant.protocols import Array
-from discriminant.thresholds import COPIED_VALUES, MOST_CHOLESKY, MOST_GRAM, SPARSE_GRAM
+from discriminant.thresholds import COPIED_VALUES, MOST_CHOLESKY, MOST_GRAM, SPARSE_GRAM, WHOLE_SET_WORK
 
 MOST_ROUNDS = 200  # a guard against a loop, not a setting
 FIRST = 50  # groups in the first working set
@@ -235,7 +235,14 @@ class WorkingSet:
         self.set.settle()
         if len(free):
             self.set.minimize(1.0, 1e-10)
-        R = self.screening.slopes(self.set.evaluate(1.0).dual)
+        n, d = self.source.n, self.source.d
+        if d <= n and n * d**2 <= WHOLE_SET_WORK:
+            self.set.enter(np.arange(self.penalty.n_groups))
+            R = np.empty((d, self.loss.q))
+            R[self.set.columns.features] = self.set.evaluate(1.0).R_dual
+            self.screening.passes += 1
+        else:
+            R = self.screening.slopes(self.set.evaluate(1.0).dual)
         with np.errstate(divide="ignore", invalid="ignore"):
             pull = self.penalty.violation(self.penalty.arranged(R)) + self.penalty.l1
             ratio = np.where(self.penalty.l1 > 0, pull / self.penalty.l1, 0.0)
