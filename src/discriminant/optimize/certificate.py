@@ -135,7 +135,7 @@ def proved(objective: PointwiseObjective, state: State, wanted: float = ROUNDING
         return state
     enough = wanted * abs(state.found.value)
     gap = np.inf if objective.criterion.coupled else dual_gap(objective, state.A, state.found)
-    if state.factors is not None and np.isfinite(state.decrement) and not gap <= enough:
+    if state.factors is not None and not state.stale and np.isfinite(state.decrement) and not gap <= enough:
         gap = min(gap, _newton_gap(objective, state, enough))
     if objective.criterion.coupled and not gap <= enough:
         gap = min(gap, dual_gap(objective, state.A, state.found))
@@ -143,23 +143,12 @@ def proved(objective: PointwiseObjective, state: State, wanted: float = ROUNDING
 
 
 def _newton_gap(objective: PointwiseObjective, state: State, enough: float) -> float:
-    """By self-concordance.  The factors may be from before the last steps, which drifted by ‖s‖ in their metric."""
+    """By self-concordance, with the smaller of two bounds of R where the first leaves anything to be proved."""
     assert state.factors is not None
-    gap = drifted_gap(state.decrement, row_norm(objective, state.factors), state.drift)
+    gap = self_concordant_gap(state.decrement, row_norm(objective, state.factors))
     if gap <= enough or state.factors.least > WELL_CONDITIONED:
         return gap
-    if (moved := (R := row_norm_by_curvature(objective, state.A)) * state.drift) < 0.1:
-        gap = min(gap, self_concordant_gap(state.decrement * float(np.exp(0.6 * moved)), R))
-    return gap
-
-
-def drifted_gap(decrement: float, row_norm: float, drift: float) -> float:
-    """``self_concordant_gap`` where decrement and R are in the metric of a Hessian from ``drift`` away.
-
-    Along that way it falls by e^{−R·drift} at most, scores moving by R·drift.
-    """
-    grown = float(np.exp(min(row_norm * drift / 2, 300.0)))
-    return self_concordant_gap(decrement * grown, row_norm * grown)
+    return min(gap, self_concordant_gap(state.decrement, row_norm_by_curvature(objective, state.A)))
 
 
 def row_norm(objective: PointwiseObjective, factors: Factors) -> float:

@@ -308,8 +308,7 @@ class _Steps:
             assert factors is not None
             P = without_sum(self.objective, A, -factors.solve(found.gradient))
             decrement = math.sqrt(max(-float(np.vdot(found.gradient, P)), 0.0))
-            here = found.hessian is not None and not self.coarse  # else nothing is proved by these factors
-            state = State(A, found, decrement, factors=factors, drift=0.0 if here else np.inf)
+            state = State(A, found, decrement, factors=factors, stale=found.hessian is None or self.coarse)
             if self.coarse:
                 blurred = factors.least < COARSE_PIVOT or not np.isfinite(found.value)
                 if blurred or exhausted or count > MOST_COARSE or ends_separated(self.objective, found):
@@ -349,7 +348,7 @@ class _Steps:
     def _stopped(self, state: State) -> State:
         """What is proved where who watches the fit has ended it."""
         if self.coarse:
-            state = replace(state, found=self.exact.evaluate(state.A, SIDES), drift=np.inf)
+            state = replace(state, found=self.exact.evaluate(state.A, SIDES), stale=True)
         return proved(self.exact, state)
 
     def _ended(self, state: State, P: Array) -> State | None:
@@ -417,7 +416,7 @@ def compiled_newton(
     trace.passes += passes
     factors = Factors((Factor(scale, None, L, D, pivot),)) if solved else None
     found = Evaluation(value, gradient, margin=margin)
-    return State(A, found, decrement, gap if solved else np.inf, factors, np.inf if age else 0.0)
+    return State(A, found, decrement, gap if solved else np.inf, factors, stale=bool(age))
 
 
 def first_step(decrement: float) -> float:

@@ -140,7 +140,7 @@ class _Walk:
         P = without_sum(self.objective, state.A, self.pairs.direction(found.gradient))
         decrement = math.sqrt(max(-float(library_of(P).dot(found.gradient, P)), 0.0))
         loose = loose_gap(self.exact, found)
-        return State(state.A, found, decrement, factors=state.factors, drift=state.drift, loose=loose), P
+        return State(state.A, found, decrement, factors=state.factors, stale=state.stale, loose=loose), P
 
     def is_exhausted(self, state: State) -> bool:
         """Whether coarse evaluations no longer distinguish up from down; asked once a step."""

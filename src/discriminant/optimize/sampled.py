@@ -167,7 +167,7 @@ def by_kept_hessian(
         null=not A[1:].any(),
     )  # fmt: skip
     if met(state, tol):
-        return replace(state, factors=factors, drift=np.inf)
+        return replace(state, factors=factors, stale=True)
     return newton_to_gap(objective, state.A, trace, tol, to_the_end=to_the_end)
 
 

@@ -20,7 +20,7 @@ class State:
     decrement: float = np.inf  # ν, ν² = gᵗH⁻¹g: a Newton step promises to lower J by ν²/2
     gap: float = np.inf  # proved: J − min J ≤ gap
     factors: Factors | None = None
-    drift: float = 0.0  # how far, in the factors' metric, the weights have moved since the factors were made
+    stale: bool = False  # the factors are of another point, or of coarse evaluations: they prove nothing here
     separated: bool = False  # every row on its own side, without a penalty: J has no minimum
     stalled: bool = False
     condition: float = np.nan  # of the Hessian of some rows with a unit diagonal, where it was at hand
