@@ -74,8 +74,11 @@ def fisher_directions(whitened: Whitened, priors: Array, tol: float = 1e-12) -> 
 
 
 def distinct_axes(singular: Array, means: Array, tol: float) -> int:
-    """How many axes of the means are neither rounding beside the first one nor beside the means themselves."""
-    rounding = 4 * np.finfo(float).eps * np.abs(means).max(initial=0.0)
+    """How many axes of the means (K, r) are neither rounding beside the first one nor beside the means themselves.
+
+    Products of r terms round by rε‖m‖ at most, so that along an axis that is distinct the means of two classes differ.
+    """
+    rounding = 4 * np.finfo(float).eps * means.shape[1] * np.linalg.norm(means)
     return int(np.count_nonzero(singular > max(tol * singular.max(initial=0.0), rounding)))
 
 

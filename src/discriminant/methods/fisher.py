@@ -158,8 +158,7 @@ class Fisher(FisherParameters, MomentMethod[ClassMoments]):
         if moments.by_class:
             variances = projected_variances(moments, projection.matrix[:, 0], blocks)
             found["projected_variances_"] = variances
-        rule = "midpoint" if means[0] == means[1] else self.threshold  # but for rounding, which found a direction
-        threshold = two_class_threshold(rule, means, variances, priors, pooled)
+        threshold = two_class_threshold(self.threshold, means, variances, priors, pooled)
         if threshold is None:
             notes.append(
                 Note(
