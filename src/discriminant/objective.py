@@ -268,7 +268,7 @@ class PointwiseObjective:
 
     def value(self, A: Array) -> float:
         """J(A)."""
-        return float(self.along(A, np.zeros_like(A), np.zeros(1))[0])
+        return float(self.along(A, None, np.zeros(1))[0])
 
     def value_and_gradient(self, A: Array) -> tuple[float, Array]:
         """J(A) and ∇J(A), in one pass (two with Jeffreys' penalty)."""
@@ -294,16 +294,17 @@ class PointwiseObjective:
         """∇²J as ``hessian`` gives it, with nothing in the place of an intercept that is held at zero."""
         return self.hessian(A) if self.intercept else self._without_intercept(self.hessian(A), 0.0)
 
-    def along(self, A: Array, D: Array, steps: Array) -> Array:
-        """J(A + s D) for each s, in one pass: the scores YA and YD are formed once."""
+    def along(self, A: Array, D: Array | None, steps: Array) -> Array:
+        """J(A + s D) for each s, in one pass: the scores YA and YD are formed once.  D of None: zero."""
         steps = np.asarray(steps, dtype=np.float64)
         values = np.asarray(self.blocks.reduce(_Along(self.request(A, Need.VALUE, D), steps)))
         if self.penalty is None:
             return values
+        points = [A if D is None else A + s * D for s in steps]
         if self.penalty.needs_information:
-            extra = [self._jeffreys_value(self._information(A + s * D)) for s in steps]
+            extra = [self._jeffreys_value(self._information(point)) for point in points]
         else:
-            extra = [self.penalty.value((A + s * D) / self.units) for s in steps]
+            extra = [self.penalty.value(point / self.units) for point in points]
         return np.asarray(values + np.array(extra))
 
     def scores(self, A: Array) -> Array:
@@ -513,9 +514,8 @@ class _Along(DeviceRequest):
     def __call__(self, block: Block) -> Array:
         request = self.request
         _, t, share, z, v = request.parts(replace(block, weight=request.weight(block)))
-        assert v is not None
         with np.errstate(over="ignore", invalid="ignore"):
-            values = [request.criterion.value(t, z + step * v) for step in self.steps]
+            values = [request.criterion.value(t, z if v is None else z + step * v) for step in self.steps]
         return np.array([(np.broadcast_to(share, value.shape) * value).sum() for value in values])
 
 

@@ -101,10 +101,11 @@ def least_curvature(request: Evaluate, blocks: DeviceBlocks) -> float | None:
 def losses_along(request: Evaluate, blocks: DeviceBlocks, steps: Array) -> Array | None:
     """Σ s ℓ of two classes at A + e V for each step e."""
     criterion, lib, values = request.criterion, blocks.library, np.zeros(len(steps))
-    if not isinstance(criterion, Logistic) or request.V is None or request.A.shape[1] > 1:
+    if not isinstance(criterion, Logistic) or request.A.shape[1] > 1:
         return None
     dtype = _arithmetic(request, blocks)
-    both = lib.put(np.hstack([request.A, request.V]), dtype)
+    V = np.zeros_like(request.A) if request.V is None else request.V
+    both = lib.put(np.hstack([request.A, V]), dtype)
     for x, codes, weight in pieces(blocks, request.center, dtype):
         z, t = lib.product(x, both[1:, :], "fine", both[0, :]), _targets(request, blocks, codes, dtype)
         for i, step in enumerate(steps.tolist()):
