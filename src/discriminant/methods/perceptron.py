@@ -135,7 +135,7 @@ class ErrorCorrection(PerceptronParameters, SequentialMethod):
             if stepped(A):
                 break
             if self.tol is not None:
-                met = objective.value(A)
+                met = objective.evaluate(A).value
                 idle, best = (0 if met < best - self.tol else idle + 1), min(best, met)
                 if idle >= self.n_iter_no_change:
                     break

@@ -21,7 +21,9 @@ from discriminant.thresholds import EXACT_VALUES, PROOF_VALUES, VERDICT_VALUES
 MOST_OUTPUTS = 3
 STEPS = 20  # of the proof in floats
 LEAST_EIGENVALUE = 1e-8
-ROWS_PER_COLUMN = 20  # of the rows that are tried first: rows that overlap make all rows overlap
+# Of the rows that are tried first, few before many: rows that overlap make all rows overlap.  At 10,000×100 that is
+# shown by 8 rows a column in 1.5 ms, where 20 take 4.2.
+ROWS_PER_COLUMN = (8, 20)
 
 
 def worst_outputs(objective: PointwiseObjective, A: Array) -> list[int]:
@@ -62,16 +64,17 @@ def verdict_of(objective: PointwiseObjective, j: int) -> str | None:
     """
     blocks, others = objective.blocks, objective.n_outputs - 1 if objective.criterion.coupled else 1
     n, D = blocks.n_rows, objective.n_parameters
-    values, count = n * D * others**2, ROWS_PER_COLUMN * D * others
+    values = n * D * others**2
     if objective.coding is None or blocks.elsewhere or values > VERDICT_VALUES:
         return None
     X, y = _question(objective, j)
     X, found = X.X if isinstance(X, DenseRows | SparseRows) else X, None
     if isinstance(X, np.ndarray) or is_sparse(X):
         # Evenly spread rows first, where that is a saving: what they show of overlap is true of all.
-        if 2 * count < n and count * D * others**2 <= PROOF_VALUES:
-            some = np.linspace(0, len(y) - 1, count).astype(np.intp)
-            found = _proved(X[some], y[some], objective.intercept, 1 + others)
+        for count in (each * D * others for each in ROWS_PER_COLUMN):
+            if found != OVERLAPPING and 2 * count < n and count * D * others**2 <= PROOF_VALUES:
+                some = np.linspace(0, len(y) - 1, count).astype(np.intp)
+                found = _proved(X[some], y[some], objective.intercept, 1 + others)
         if found != OVERLAPPING:
             found = _proved(X, y, objective.intercept, 1 + others) if values <= PROOF_VALUES else None
     if found is None and values <= EXACT_VALUES:
