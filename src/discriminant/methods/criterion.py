@@ -17,6 +17,7 @@ import numpy as np
 from discriminant.codings import ClassCoding
 from discriminant.criteria import Pointwise
 from discriminant.data import ArrayBlocks
+from discriminant.data.scaling import Scaling
 from discriminant.errors import DataError, counted
 from discriminant.methods.fit import Fit, Note, Sample, linear_state, solved_certificate
 from discriminant.methods.least_squares import needed_coding
@@ -43,7 +44,7 @@ class Task:
     objective: PointwiseObjective  # over ``rows``, or over what the method makes of them
     optimizer: Any
     choice: Choice
-    units: tuple[Array, Array] | None = None  # (c, s) where ``rows`` holds (x − c) / s
+    units: Scaling | None = None  # c and s where ``rows`` holds (x − c) / s
 
     @property
     def classes(self) -> Array:
@@ -132,8 +133,8 @@ class CriterionMethod(ABC):
         options = {"trace": bool(self.trace), "count_errors": bool(self.trace), "callback": self.callback}
         return prepare_optimizer(chosen, objective, **options)
 
-    def _rows(self, sample: Sample) -> tuple[ArrayBlocks, tuple[Array, Array] | None]:
-        """The rows weighed by class, and (c, s) where they are moved."""
+    def _rows(self, sample: Sample) -> tuple[ArrayBlocks, Scaling | None]:
+        """The rows weighed by class, and centre and units where they are moved."""
         factors = class_weights(self.class_weight, sample.classes, None if self.class_weight is None else sample.counts)
         blocks = sample.blocks if factors is None else sample.blocks.reweighted(factors)
         if type(blocks) is not ArrayBlocks or not self.fit_intercept:
@@ -192,7 +193,7 @@ class CriterionMethod(ABC):
         if not self.fit_intercept:
             A = np.vstack([np.zeros((1, A.shape[1])), A[1:]])
         if task.units is not None:
-            A, center = in_units_of_X(A, task.units, schema.names), task.units[0]
+            A, center = in_units_of_X(A, task.units, schema.names)
         discriminant = LinearDiscriminant(
             A, schema.classes, coding=None if coding is None else needed_coding(coding), feature_names=schema.names,
             center=center, link=None if coding is None else link_of(objective.criterion, coding), basis=schema.basis,
