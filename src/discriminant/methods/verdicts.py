@@ -137,19 +137,25 @@ def rows_verdict(Z: Array) -> str | None:
     # columns themselves by as much: Zᵗα is known to this length.
     eps = np.finfo(float).eps
     rounding, longest = 2 * np.sqrt(D) * m**1.5 * eps, np.sqrt(np.einsum("ij,ij->i", Z, Z).max())
-    a, z = np.zeros(D), np.zeros(m)
+    a, z, eye = np.zeros(D), np.zeros(m), np.eye(D)
+    S, H = np.ones(m, dtype=bool), Z.T @ Z
     for _ in range(STEPS):
-        S = Z[z < 1 - 1e-9]
-        H = S.T @ S
-        regular = len(S) > D and _positive(H - 2 * LEAST_EIGENVALUE * np.eye(D))
-        aim = np.linalg.solve(H if regular else H + 1e-10 * np.eye(D), S.sum(axis=0))
+        inside = z < 1 - 1e-9
+        changed = np.flatnonzero(inside != S)
+        if len(changed):  # SᵗS by the rows that came and went: rounding of STEPS m D ε ≤ 5e-9 is below the eigenvalue
+            rows = Z[changed]
+            H = H + (rows * np.where(inside[changed], 1.0, -1.0)[:, None]).T @ rows
+        S = inside
+        regular = np.count_nonzero(S) > D and _positive(H - 2 * LEAST_EIGENVALUE * eye)
+        aim = np.linalg.solve(H if regular else H + 1e-10 * eye, S.astype(float) @ Z)
+        ahead = Z @ aim
         if regular:
-            alpha = 1 - S @ aim
+            alpha = np.where(S, 1 - ahead, 0)
             # α − S(SᵗS)⁻¹Sᵗα is balanced without rounding, and within ‖Sᵗα‖/√(least eigenvalue) of α.
-            off = np.linalg.norm(alpha @ S) + rounding * np.abs(alpha).max()
-            if alpha.min() > off / np.sqrt(LEAST_EIGENVALUE):
+            off = np.linalg.norm(alpha @ Z) + rounding * np.abs(alpha).max()
+            if alpha[S].min() > off / np.sqrt(LEAST_EIGENVALUE):
                 return OVERLAPPING
-        step = Z @ aim - z
+        step = ahead - z
         t = _shorter(z, step)
         if t == 0:
             return None
