@@ -24,7 +24,7 @@ COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C
 DARK_COLORS = ("#3D9BE0", "#FF7A2E", "#2FCFA2", "#EE93CB", "#F2CF4A", "#B9E6FF", "#A06C60", "#6C7C99")
 
 
-def look(k: int) -> tuple[int, int]:
+def color_and_marker(k: int) -> tuple[int, int]:
     """(which of the colours, which of eight markers) of class k: circle, square, up, diamond, down, plus, x, star."""
     return k % len(COLORS), (k + k // len(COLORS)) % 8
 

@@ -1,4 +1,4 @@
-"""One look for every picture: colours that colour-blind readers tell apart, a marker of its own for each class.
+"""One style for every picture: colours that colour-blind readers tell apart, a marker of its own for each class.
 
 The colours are those of every picture (``shown.COLORS``); regions are their tints.  matplotlib is imported inside
 functions only, so that nothing here costs anything before a picture is asked for.
@@ -14,7 +14,7 @@ import numpy as np
 
 from discriminant.geometry import Hyperplane, box, clip
 from discriminant.protocols import Array
-from discriminant.shown import COLORS, look
+from discriminant.shown import COLORS, color_and_marker
 
 BLUE, ORANGE, GREEN, PURPLE, AMBER, SKY, BROWN, SLATE = COLORS
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
@@ -61,16 +61,16 @@ def matplotlib() -> Any:
 
 
 def styled(function: Function) -> Function:
-    """Whatever the function draws has this look; the settings of the user are as before afterwards."""
+    """Whatever the function draws has this style; the settings of the user are as before afterwards."""
 
     @functools.wraps(function)
     def inner(*args: Any, **kwargs: Any) -> Any:
         settings = matplotlib().rcParams
         from cycler import cycler
 
-        look = {**STYLE, "axes.prop_cycle": cycler(color=COLORS)}
-        before = {name: settings[name] for name in look}
-        settings.update(look)
+        style = {**STYLE, "axes.prop_cycle": cycler(color=COLORS)}
+        before = {name: settings[name] for name in style}
+        settings.update(style)
         try:
             return function(*args, **kwargs)
         finally:  # ours alone: a notebook makes itself interactive when a first figure loads its backend
@@ -81,12 +81,12 @@ def styled(function: Function) -> Function:
 
 def color(k: int) -> str:
     """The colour of class k; after eight they come again, with other markers."""
-    return COLORS[look(k)[0]]
+    return COLORS[color_and_marker(k)[0]]
 
 
 def marker(k: int) -> str:
     """The marker of class k."""
-    return MARKERS[look(k)[1]]
+    return MARKERS[color_and_marker(k)[1]]
 
 
 def tint(shade: str, share: float = 0.8) -> str:
@@ -187,9 +187,9 @@ def ring(ax: Any, points: Array, size: float, shade: str = INK, **options: Any) 
 def histogram(ax: Any, values: Array, labels: Any, classes: Sequence[Any], bins: int) -> None:
     """The values of each class in its colour, over common bins."""
     edges = np.histogram_bin_edges(values[np.isfinite(values)], bins=bins)
-    look = {"alpha": 0.65, "edgecolor": "white", "linewidth": 0.4}
+    style = {"alpha": 0.65, "edgecolor": "white", "linewidth": 0.4}
     for k, label in enumerate(classes):
-        ax.hist(values[np.asarray(labels) == label], bins=edges, color=color(k), label=str(label), **look)
+        ax.hist(values[np.asarray(labels) == label], bins=edges, color=color(k), label=str(label), **style)
 
 
 def arrow(ax: Any, start: Any, end: Any, shade: str = INK, width: float = 1.6, **options: Any) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from discriminant.protocols import Array
-from discriminant.shown import look
+from discriminant.shown import color_and_marker
 
 WIDTH = 420.0
 MOST_RINGED = 8  # classes up to which errors are ringed
@@ -36,7 +36,7 @@ MARKERS = "".join(f'<path id="m{k}" d="{path}"/>' for k, path in enumerate(_MARK
 
 def colour(k: int) -> str:
     """The colour of class k."""
-    return f"var(--c{look(k)[0] + 1})"
+    return f"var(--c{color_and_marker(k)[0] + 1})"
 
 
 def dash(k: int) -> str:
@@ -147,7 +147,7 @@ def mark(k: int, *, line: bool = False) -> str:
     """The mark of class k, or its line, among words."""
     broken = f' stroke-dasharray="{dash(k)}"' if dash(k) else ""
     drawn = f'<path d="M-12 0h24" stroke="{colour(k)}" stroke-width="2.5"{broken}/>'
-    shape = drawn if line else f'<use href="#m{look(k)[1]}" fill="{colour(k)}"/>'
+    shape = drawn if line else f'<use href="#m{color_and_marker(k)[1]}" fill="{colour(k)}"/>'
     return f'<svg class="mark" viewBox="{"-12 -5 24" if line else "-5 -5 10"} 10" aria-hidden="true">{shape}</svg>'
 
 
@@ -166,7 +166,9 @@ def scatter(
     for i, ((x, y), k) in enumerate(zip(points.tolist(), codes.tolist(), strict=True)):
         across, down = plane(x, y)
         note = f"<title>{escape(classes[k])}{' (decided otherwise)' if wrong[i] else ''}</title>"
-        out.append(f'<use href="#m{look(k)[1]}" x="{across:.1f}" y="{down:.1f}" fill="{colour(k)}">{note}</use>')
+        out.append(
+            f'<use href="#m{color_and_marker(k)[1]}" x="{across:.1f}" y="{down:.1f}" fill="{colour(k)}">{note}</use>'
+        )
     out.append("</g>")
     for x, y in points[wrong].tolist() if few else ():
         across, down = plane(x, y)

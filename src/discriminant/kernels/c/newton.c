@@ -38,7 +38,7 @@ typedef struct {
 } Rows;
 
 /* J, its gradient and, where asked for, its Hessian's lower triangle at A; less than zero where memory is short */
-static int look(Rows *rows, const double *A, int need)
+static int evaluate_at(Rows *rows, const double *A, int need)
 {
     Py_ssize_t D = rows->D;
     const double *restrict units = rows->units, *restrict damping = rows->damping;
@@ -195,7 +195,7 @@ PyObject *kernel_newton(PyObject *self, PyObject *args)
     double J, margin;
     Py_BEGIN_ALLOW_THREADS
     shares_of(p, s);
-    failed = look(&rows, A, VALUE | GRADIENT | HESSIAN) < 0;
+    failed = evaluate_at(&rows, A, VALUE | GRADIENT | HESSIAN) < 0;
     for (;;) {
         double noise = rows.noise, previous = decrement;
         J = rows.value;
@@ -231,7 +231,7 @@ PyObject *kernel_newton(PyObject *self, PyObject *args)
         p->scores = after;
         for (; tried <= HALVINGS && !lost; tried++, step *= 0.5) {
             for (Py_ssize_t j = 0; j < D; j++) there[j] = A[j] + step * P[j];
-            if ((failed = look(&rows, there, need) < 0)) break;
+            if ((failed = evaluate_at(&rows, there, need) < 0)) break;
             passes++;
             double enough = (step == 1.0 ? 0.25 : tried == 0 ? 1e-4 : 0.1) * step * decrement * decrement / 2;
             if (rows.value <= J - enough + noise) break;
@@ -240,7 +240,7 @@ PyObject *kernel_newton(PyObject *self, PyObject *args)
         if (lost || tried > HALVINGS) { /* by an old Hessian: once more by that of this place */
             if (age == 0) break;
             p->scores = z;
-            failed = look(&rows, A, VALUE | GRADIENT | HESSIAN) < 0;
+            failed = evaluate_at(&rows, A, VALUE | GRADIENT | HESSIAN) < 0;
             passes++;
             steps--;
             fresh = 1;

@@ -58,7 +58,7 @@ typedef struct {
     double *factor, factor_strength; /* of M on the support that it was last wanted for */
     long factored, factor_room, *factor_of;
     int smooth, several, wide, matrix, held, stale; /* whether no group has a kink; whether there are many λ; whether a group has no exact step; whether M is worth its price; whether it is at hand; whether it is to be formed anew */
-    int growing; /* whether columns are missing that matter more than what M is of: one step a look */
+    int growing; /* whether columns are missing that matter more than what M is of: one step a pass */
     /* passes over all columns */
     double *seen_v[PASSES], *seen_R[PASSES], *near_R, *own_norms, passes;
     long seen;
@@ -98,7 +98,7 @@ double sparse_bound_of(const Path *f, const double *u, const double *R, const Pa
 void sparse_rows_gather(Path *f, long old);
 void sparse_gather(const Path *f, const long *feature, long count, double *out);
 void sparse_dense_moments(const Path *f, const double *restrict w, double *restrict sums, double *restrict squares);
-void sparse_look(Path *f, const double *v);
+void sparse_pass(Path *f, const double *v);
 double sparse_near(Path *f, const double *v);
 double sparse_violation(const Path *f, long u, double strength, double far);
 long sparse_violators(Path *f, double strength, double far);

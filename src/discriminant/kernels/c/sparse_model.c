@@ -357,13 +357,13 @@ static int jump(Path *f, int at_hand)
         for (long c = i; c < p; c++) H[i * p + c] = f->M[S[i] * f->stride + S[c]];
     for (long k = 0, i = 0; k < f->k; k++) {
         long j = f->first[k], size = f->first[k + 1] - j, from = i;
-        double norm = length(a + j, size), bend = size > 1 && norm > 0 ? f->L1[k] / norm : 0;
-        for (; i < p && S[i] < j + size; i++) { /* a group's kink bends by l₁/‖a‖ (I − uuᵗ), u = a/‖a‖ */
+        double norm = length(a + j, size), curvature = size > 1 && norm > 0 ? f->L1[k] / norm : 0;
+        for (; i < p && S[i] < j + size; i++) { /* a group's norm has the curvature l₁/‖a‖ (I − uuᵗ), u = a/‖a‖ */
             double u = norm > 0 ? a[S[i]] / norm : 0;
             r[i] = -(f->g[S[i]] + f->L1[k] * u);
             if (same) continue;
-            H[i * p + i] = H[i * p + i] * (1 + 1e-13) + f->L2[k] + bend;
-            for (long c = from; bend > 0 && c <= i; c++) H[c * p + i] -= bend * u * a[S[c]] / norm;
+            H[i * p + i] = H[i * p + i] * (1 + 1e-13) + f->L2[k] + curvature;
+            for (long c = from; curvature > 0 && c <= i; c++) H[c * p + i] -= curvature * u * a[S[c]] / norm;
         }
     }
     f->factored = 0;

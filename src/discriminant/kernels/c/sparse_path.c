@@ -3,7 +3,7 @@
        J(b, a) = Σ s ℓ(t, z) + λ Σ_g [l₁‖a_g‖ + ½ l₂‖a_g‖²],        z = offset + b + X a,        lower ≤ a ≤ upper
 
    *Working set.*  Steps see few columns; optimize/working_set.py says how they are chosen and how the slopes of all
-   others are bounded without a look at them.  Bounds of weights go with groups of one.
+   others are bounded without a pass over them.  Bounds of weights go with groups of one.
 
    *Step.*  The model of J about z has the curvature s h of some earlier point, as long as that leads on: its matrix M,
    the intercept eliminated, is kept and grows with the working set.  It is minimised by coordinate descent, with Newton
@@ -309,16 +309,16 @@ static long check(Path *f)
 {
     long count = 0;
     for (int turn = 0; f->k < f->n_groups && turn < 2 && !f->failed; turn++) {
-        if (!f->seen || (!f->norms && turn)) sparse_look(f, f->dual);
+        if (!f->seen || (!f->norms && turn)) sparse_pass(f, f->dual);
         double far = sparse_near(f, f->dual);
         if (far > 0 && !f->norms) {
-            sparse_look(f, f->dual);
+            sparse_pass(f, f->dual);
             far = sparse_near(f, f->dual);
         }
         count = sparse_violators(f, f->strength, far);
         if (count == 0) break;
         if (far > 0 && count * 40 > f->n_groups + 120) {
-            sparse_look(f, f->dual);
+            sparse_pass(f, f->dual);
             continue;
         }
         if (far > 0) { /* a few that could violate: they enter, and their slopes are taken */
@@ -390,7 +390,7 @@ static double begin(Path *f)
     stand(f, 1.0);
     if (count && !f->failed) minimize(f, 1e-10);
     else memcpy(f->dual, f->v, f->n * sizeof *f->v);
-    sparse_look(f, f->dual);
+    sparse_pass(f, f->dual);
     memcpy(f->near_R, f->seen_R[0], f->d * sizeof(double));
     f->strength = INFINITY; /* the λ that these answer */
     double largest = 0;

@@ -41,7 +41,7 @@ void sparse_rows_gather(Path *f, long old)
 }
 
 /* Σ w x of each column of sparse rows. */
-static void rows_look(const Path *f, const double *restrict w, double *restrict sums)
+static void rows_slopes(const Path *f, const double *restrict w, double *restrict sums)
 {
     const Columns *X = &f->by_row;
     memset(sums, 0, f->d * sizeof *sums);
@@ -90,7 +90,7 @@ void sparse_dense_moments(const Path *f, const double *restrict w, double *restr
 }
 
 /* R = −Xᵗ s v over all columns, in a pass. */
-void sparse_look(Path *f, const double *v)
+void sparse_pass(Path *f, const double *v)
 {
     double *oldest_v = f->seen_v[PASSES - 1], *oldest_R = f->seen_R[PASSES - 1];
     for (int i = PASSES - 1; i > 0; i--) f->seen_v[i] = f->seen_v[i - 1], f->seen_R[i] = f->seen_R[i - 1];
@@ -101,7 +101,7 @@ void sparse_look(Path *f, const double *v)
     double *sv = f->asked_v ? f->asked_v : f->sv;
     for (long i = 0; i < f->n; i++) sv[i] = -f->s[i] * v[i];
     if (!f->asked_v) {
-        if (f->by_row.row) rows_look(f, sv, oldest_R);
+        if (f->by_row.row) rows_slopes(f, sv, oldest_R);
         else if (f->all.row)
             for (long j = 0; j < f->d; j++) oldest_R[j] = column_dot(&f->all, j, sv);
         else sparse_dense_moments(f, sv, oldest_R, NULL);
