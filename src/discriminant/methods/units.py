@@ -68,6 +68,7 @@ def column_ranges(rows: Rows) -> Ranges:
     high: Any = -np.inf
     for block in ArrayBlocks(rows):
         values = block.design.values
+        values = values.tocsc() if is_sparse(values) else values  # once for both: each would do so itself
         low = np.minimum(low, as_dense(values.min(axis=0)).ravel())
         high = np.maximum(high, as_dense(values.max(axis=0)).ravel())
     return Ranges(np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64))
