@@ -19,7 +19,7 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeGuard
 
 import numpy as np
 
@@ -192,16 +192,17 @@ class ArrayBlocks:
     def reduce(self, kernel: Callable[[Block], Result]) -> Result:
         """Σ_b kernel(b).  The kernel hands back a fresh object each time; ``+`` (or ``+=``) joins two of them."""
         chunks, threads = self._partition(kernel)
-        if len(chunks) == 1:
-            return self._fold(kernel, chunks[0]) if len(chunks[0]) > 1 else kernel(self.block(*chunks[0][0]))
-        return added(ordered_map(partial(self._fold, kernel), chunks, threads))  # type: ignore[no-any-return]
+        with contextlib.nullcontext() if self._compiles(kernel) else held_blas(self.n_features, self.n_rows):
+            if len(chunks) == 1:
+                return self._fold(kernel, chunks[0]) if len(chunks[0]) > 1 else kernel(self.block(*chunks[0][0]))
+            return added(ordered_map(partial(self._fold, kernel), chunks, threads))  # type: ignore[no-any-return]
 
     def _fold(self, kernel: Callable[[Block], Result], chunk: list[tuple[int, int]]) -> Result:
         return added(kernel(self.block(start, stop)) for start, stop in chunk)  # type: ignore[no-any-return]
 
     def _partition(self, kernel: Callable[[Block], Result]) -> tuple[list[list[tuple[int, int]]], int]:
         """(chunks of blocks, threads); a compiled pass walks its rows in tiles itself, so its blocks are large."""
-        if self.block_rows or not (isinstance(kernel, TiledRequest) and kernel.compiled and self.as_stored):
+        if self.block_rows or not self._compiles(kernel):
             return self._chunks(), self._threads()
         work = kernel.work(self.n_rows, self.n_values)
         enough = max(PASS_WORK, SLOT_WORK * kernel.slot)
@@ -210,6 +211,10 @@ class ArrayBlocks:
             return [[(0, self.n_rows)]], 1
         edges = [self.n_rows * k // count for k in range(count + 1)]
         return [[edge] for edge in itertools.pairwise(edges)], workers()
+
+    def _compiles(self, kernel: Callable[[Block], Result]) -> TypeGuard[TiledRequest]:
+        """Whether the request is answered by compiled code, from the rows where they lie."""
+        return isinstance(kernel, TiledRequest) and bool(kernel.compiled) and self.as_stored
 
     @cached_property
     def as_stored(self) -> bool:
@@ -318,7 +323,7 @@ def map_rows(
             with np.errstate(over="ignore"):  # a score beyond float32 is infinite there
                 out[start:stop] = found
 
-    with held_blas(rows.shape[1], n) if serial else contextlib.nullcontext():
+    with held_blas(rows.shape[1], n):
         for _ in ordered_map(fill, blocks._chunks(), 1 if serial else blocks._threads()):
             continue
     return out

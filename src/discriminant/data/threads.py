@@ -113,8 +113,12 @@ def held_blas(columns: int, rows: int = 0) -> contextlib.AbstractContextManager[
 
     A factorisation, or a product of tall rows, would start threads, which then spin.
     """
-    costly = columns >= HELD_BLAS_COLUMNS or rows * columns**2 >= HELD_BLAS_WORK
-    return single_threaded_blas() if costly and workers() > 1 else contextlib.nullcontext()
+    return held_product(np.inf if columns >= HELD_BLAS_COLUMNS else rows * columns**2)
+
+
+def held_product(work: float) -> contextlib.AbstractContextManager[None]:
+    """BLAS held to one thread for a product of so many multiplications, where it would start others."""
+    return single_threaded_blas() if work >= HELD_BLAS_WORK and workers() > 1 else contextlib.nullcontext()
 
 
 class _Task(Generic[Value]):

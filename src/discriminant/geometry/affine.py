@@ -26,7 +26,7 @@ from discriminant.data.rows import (
     as_source,
     column_names,
 )
-from discriminant.data.threads import scratch
+from discriminant.data.threads import held_product, scratch
 from discriminant.errors import DataError, names
 from discriminant.protocols import Array
 from discriminant.thresholds import PREDICT_BLOCK, PREDICT_WORK, ROW_WORK
@@ -56,7 +56,8 @@ class AffineMap:
             # NaN and overflow are found in z and reported; what is too large for float32 is infinite there.
             with np.errstate(invalid="ignore", over="ignore"):
                 if isinstance(X, np.ndarray) and X.size <= PREDICT_BLOCK and self.basis is None:
-                    found = then(self._finite(self._dense_scores(X)))
+                    with held_product(X.size * self.weights.shape[1]):
+                        found = then(self._finite(self._dense_scores(X)))
                     return found if found.dtype == dtype else found.astype(dtype)
                 rows = (
                     as_rows(X)
