@@ -16,7 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.arrays import as_dense
 from discriminant.data.blocks import ArrayBlocks
+from discriminant.data.rows import DenseRows
 from discriminant.errors import DataError, columns
 from discriminant.protocols import Array
 from discriminant.thresholds import FAR_MEAN, SCALING_ROWS
@@ -57,9 +59,7 @@ def choose_scaling(blocks: ArrayBlocks, intercept: bool) -> Scaling:
         return _sparse_scaling(
             blocks.block(0, n).design.raw if blocks.in_memory else blocks.spread(80 * SCALING_ROWS).raw
         )
-    some = max(128, SCALING_ROWS // max(d, 1))
-    design = blocks.block(0, n).design if blocks.in_memory and n <= some else blocks.spread(some)
-    values = design.values
+    values = _some_rows(blocks, max(128, SCALING_ROWS // max(d, 1)))
     with np.errstate(over="ignore", invalid="ignore"):
         size = size_of(values)
         if not intercept:
@@ -73,6 +73,20 @@ def choose_scaling(blocks: ArrayBlocks, intercept: bool) -> Scaling:
         nearest = values[np.abs(values - mean).argmin(axis=0), np.arange(d)]
         center = np.where(far, nearest, 0.0)
         return Scaling(center, usable_units(size_of(values - center)))
+
+
+def _some_rows(blocks: ArrayBlocks, count: int) -> Array:
+    """The values of about so many rows.
+
+    Of wide arrays in memory they are a view, since fresh pages take ten times as long as the sums: one fit with L1 of
+    500×2000 took 0.8 ms longer with a copy.  Its step is odd, so that no pattern of even length hides from it.
+    """
+    n, rows = blocks.n_rows, blocks.rows
+    if blocks.in_memory and n <= count:
+        return as_dense(blocks.block(0, n).design.values)
+    if isinstance(rows, DenseRows) and rows.shape[1] > count:
+        return rows.X[:: n // count | 1].astype(np.float64, copy=False)
+    return as_dense(blocks.spread(count).values)
 
 
 def _sparse_scaling(X: Any) -> Scaling:
@@ -99,7 +113,9 @@ def usable_units(size: Array) -> Array:
 
 def size_of(values: Array) -> Array:
     """Root mean squares of the columns, without overflow."""
-    squares = np.ones(len(values)) @ np.square(values)
+    # Squares of wide rows are not laid down before they are added up: that takes ten times as long in fresh pages.
+    wide = values.shape[1] > len(values)
+    squares = np.einsum("ij,ij->j", values, values) if wide else np.ones(len(values)) @ np.square(values)
     if len(squares) and squares.min() > 1e-30 and squares.max() < 1e30:  # one walk, far from the ends of floats
         return np.asarray(np.sqrt(squares / len(values)))
     most = np.maximum(values.max(axis=0), -values.min(axis=0))
