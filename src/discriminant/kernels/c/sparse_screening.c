@@ -56,7 +56,10 @@ void sparse_dense_moments(const Path *f, const double *restrict w, double *restr
     long d = f->d, n = f->n;
     memset(sums, 0, d * sizeof *sums);
     if (squares) memset(squares, 0, d * sizeof *squares);
-    if (!f->rows)
+    if (!f->rows && !squares && !f->center) { /* the unit is a power of two: no column is to be copied for it */
+        columns_dot(&f->all, 0, d, w, sums);
+        for (long j = 0; j < d; j++) sums[j] /= f->unit[j];
+    } else if (!f->rows)
         for (long j = 0; j < d; j++) {
             double *x = f->scratch;
             column_part(f, j, 0, n, x);
