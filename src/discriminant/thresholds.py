@@ -10,12 +10,17 @@ BLAS_COLUMNS = 256
 PASS_WORK = 4.0e6
 
 # Values, or multiplications by as many columns, from which a pass of NumPy's calls on blocks is worth threads: LDA
-# of 100,000×10 takes 3.6 ms of one and took 6.8 of two, 10,000×50 3.0 and 5.0; 50,000×100 takes 22 and 15.
+# of 100,000×10 takes 3.6 ms of one and took 6.8 of two, 10,000×50 3.0 and 5.0; 50,000×100 takes 22 and 15.  Half as
+# many for each further thread: with all of sixteen cores, naive Bayes of 20,000×100 took 16 ms in place of 4.
 THREADED_VALUES, THREADED_WORK = 4_000_000, 1.5e8
 
 # Values of X from which folds, or the classes of a support vector machine, are fitted side by side: LinearSVC of three
 # classes, 1000×10, takes 1.05 ms of one thread and 1.25 of two, 10,000×40 41 and 35.
 SERIAL_VALUES = 400_000
+
+# Nanoseconds of a compiled pass for each thread that takes part: with sixteen cores and a thread for each partition,
+# fits of 20,000×20×5 and 20,000×100 took 1.6 and 1.5 times as long as with one core.
+THREAD_TIME = 4.5e5
 
 # Multiplications for each number of a partition's sum, which is zeroed, mirrored and added at the price of some 50:
 # the Hessian of 1000×1000 in 15 partitions took 110 ms, in 2 it takes 35.

@@ -29,7 +29,15 @@ from discriminant.data.labels import count_classes, distinct
 from discriminant.data.rows import AnyDesign, DenseRows, Rows, SparseRows, as_rows
 from discriminant.data.threads import held_blas, ordered_map, workers
 from discriminant.protocols import Array, Block, Result
-from discriminant.thresholds import PASS_WORK, SLOT_WORK, THREADED_VALUES, THREADED_WORK
+from discriminant.thresholds import (
+    PASS_VALUE,
+    PASS_WORK,
+    SLOT_WORK,
+    THREAD_TIME,
+    THREADED_VALUES,
+    THREADED_WORK,
+    TILE_PRODUCT,
+)
 
 MOST_CHUNKS = 32
 LEAST_PER_CLASS = 300  # rows of each class in a drawn sample, where it has so many
@@ -210,7 +218,8 @@ class ArrayBlocks:
         if count == 1:
             return [[(0, self.n_rows)]], 1
         edges = [self.n_rows * k // count for k in range(count + 1)]
-        return [[edge] for edge in itertools.pairwise(edges)], workers()
+        threads = int((self.n_values * PASS_VALUE + work * TILE_PRODUCT) / THREAD_TIME)
+        return [[edge] for edge in itertools.pairwise(edges)], min(workers(), max(threads, 1))
 
     def _compiles(self, kernel: Callable[[Block], Result]) -> TypeGuard[TiledRequest]:
         """Whether the request is answered by compiled code, from the rows where they lie."""
@@ -234,7 +243,8 @@ class ArrayBlocks:
 
     def _threads(self) -> int:
         values = self.n_values
-        return workers() if values >= THREADED_VALUES or values * self.n_features >= THREADED_WORK else 1
+        worth = max(values / THREADED_VALUES, values * self.n_features / THREADED_WORK)
+        return min(workers(), int(2 * worth)) if worth >= 1 else 1
 
 
 def spaced(n: int, count: int) -> Array:

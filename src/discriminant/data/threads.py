@@ -166,7 +166,9 @@ def ordered_map(function: Callable[[Item], Value], items: Iterable[Item], thread
     asks for it.
     """
     try:
-        if threads <= 1 or _local.worker or (isinstance(items, list | range) and len(items) <= 1):
+        if isinstance(items, list | range):
+            threads = min(threads, len(items))
+        if threads <= 1 or _local.worker:
             yield from map(function, items)
         else:
             yield from _shared_map(function, items, threads)
