@@ -156,10 +156,11 @@ class ErrorCorrection(PerceptronParameters, SequentialMethod):
             return dataclasses.replace(solution, objective=0.0, separated=True)
         if made > 0.05 * met and not self.evaluates_end(objective):
             return solution
-        found = objective.evaluate(solution.weights)
-        if np.isnan(found.value):  # evaluated, and no number: not the same as not evaluated
+        J = objective.value(solution.weights)  # not the compiled one, to which a row with NaN is no shortfall
+        if np.isnan(J):  # evaluated, and no number: not the same as not evaluated
             return dataclasses.replace(solution, objective=np.inf)
-        return dataclasses.replace(solution, objective=found.value, separated=found.margin > 0)
+        separated = not objective.sides(solution.weights)[0].any()
+        return dataclasses.replace(solution, objective=J, separated=separated)
 
     def _bounds(self, task: Task, start: Array, solution: Solution) -> Any:
         base = task.objective.criterion.single
