@@ -119,3 +119,12 @@ def test_steps_that_are_too_long_are_called_divergence_in_any_precision(dtype):
     assert np.isfinite(model.coef_).all()
     assert not model.certificate_.converged
     model.decision_function(X.astype(dtype))
+
+
+def test_a_missing_value_in_any_part_of_the_rows_is_named():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 20))
+    y = (X[:, 0] > 0).astype(int)
+    X[1500, 1] = np.nan
+    with pytest.raises(ValueError, match="Input X contains NaN: column 1 in row 1500"):
+        Adaline().fit(X, y)

@@ -184,7 +184,7 @@ def usual_steps(objective: PointwiseObjective, mode: str, epochs: int) -> Power:
     share = objective.total / rows  # w̄
     norms = objective.blocks.reduce(functools.partial(_norms, objective.intercept, counts is not None))
     top, mean = norms[0].most, norms[1] / rows
-    if not (np.isfinite(top) and top > 0):
+    if not (np.isfinite(top) and top > 0) or np.isnan(mean):  # the largest of several parts may hide a NaN
         return Constant(1.0)  # the sums will show what is wrong with the rows
     small = objective.n_parameters <= 500
     H = objective.curvature(np.zeros((objective.n_parameters, objective.n_outputs)))[0] if small else None
